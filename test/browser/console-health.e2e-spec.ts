@@ -226,6 +226,16 @@ const TRY_MS = 1_500;
     await page.evaluate(() => localStorage.removeItem('posthorn.preferences'));
   });
 
+  it('a destination whose figures cannot be loaded has the health unknown', async () => {
+    await page.route('**/v1/metrics?**', (route) => route.fulfill({ status: 400, json: { error: { message: 'no' } } }));
+    await shown.open('destinations');
+    await row(LONG_NAME).getByText('Unknown').waitFor();
+    await row('Gone').getByText('Disabled', { exact: true }).waitFor();
+    await page.unroute('**/v1/metrics?**');
+
+    expect(shown.wrongs().every((line) => line.includes('400'))).toBe(true);
+  });
+
   it('a user with the role read sees the health of all targets', async () => {
     const { key } = (await server.api('POST', '/v1/keys', { name: 'Reader', scope: 'read' })).json as { key: string };
     const reader = await ConsolePage.open(browser, server, 'console-health-reader', 'destinations', key);

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { answered, serviceNowMs } from '../api/client';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { t } from '../kit/messages/t';
 import { failuresIn, type Health, healthOf } from '../kit/status/health';
 import { useSigned } from '../session/session';
@@ -17,7 +17,7 @@ export interface EndpointHealth {
 /** Queries the health of a customer's endpoint. Loads the last hour only if attempts failed in the last day. */
 export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true): EndpointHealth {
   const { api, environment } = useSigned();
-  const { data: day } = useOwnEndpointStats(app, of.id, isAsked);
+  const { data: day, isError } = useOwnEndpointStats(app, of.id, isAsked);
   const hour = useQuery({
     queryKey: ['own-endpoint-hour', environment, app, of.id],
     enabled: isAsked && day !== undefined && failuresIn(day) > 0,
@@ -41,21 +41,29 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
     staleTime: REFETCH_MS,
     queryFn: ({ signal }) => answered(api.GET('/v1/attention', { signal })),
   });
-  const subjects = [of.id, of.destination];
-  const disabled = concerns.data?.data.find(
-    ({ type, subject }) => type === 'target.disabled' && subjects.includes(subject),
-  );
+  const health = healthOf({
+    status: reason === null ? 'active' : 'disabled',
+    reason,
+    disabledAt: disabledSince(concerns.data, of),
+    circuit: of.circuit && { state: of.circuit.state, openedAt: of.circuit.opened_at, nextProbeAt: null },
+    hour: hour.data ?? null,
+    day: day ?? null,
+  });
   return {
-    health: healthOf({
-      status: reason === null ? 'active' : 'disabled',
-      reason,
-      disabledAt: disabled?.since ?? null,
-      circuit: of.circuit && { state: of.circuit.state, openedAt: of.circuit.opened_at, nextProbeAt: null },
-      hour: hour.data ?? null,
-      day: day ?? null,
-    }),
+    health: health ?? (isError || hour.isError ? { state: 'unknown' } : null),
     pending: day === undefined ? null : { count: day.waiting.count, isCapped: day.waiting.is_capped },
   };
+}
+
+/** Returns since when an endpoint or its destination is disabled, or null if the list does not contain it. */
+function disabledSince(
+  concerns: Schemas['AttentionItem'] | undefined,
+  { id, destination }: OwnEndpoint,
+): string | null {
+  const disabled = concerns?.data.find(
+    ({ type, subject }) => type === 'target.disabled' && (subject === id || subject === destination),
+  );
+  return disabled?.since ?? null;
 }
 
 /** Returns why an endpoint gets no deliveries, or null if it gets them. */

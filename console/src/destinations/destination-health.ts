@@ -22,26 +22,38 @@ type Target = Pick<Schemas['DestinationItem'], 'id' | 'status'> &
  */
 export function useDestinationHealth(target: Target, isAsked = true): DestinationHealth {
   const { id, status } = target;
-  const { data: concerns } = useAttention(isAsked);
-  const mayBeOpen =
-    concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;
-  const needsDetail = target.circuit === undefined && (status === 'disabled' || mayBeOpen);
+  const { data: concerns, isError } = useAttention(isAsked);
+  const needsDetail = target.circuit === undefined && (status === 'disabled' || isError || mayBeOpen(concerns, id));
   const { data: loaded } = useDestination(id, isAsked && needsDetail);
   const detail = needsDetail ? loaded : target;
-  const day = useFigures(id, '24h', isAsked).data?.data;
-  const ofDay = day === undefined ? null : totalOf(day);
-  const hour = useFigures(id, '1h', isAsked && ofDay !== null && failuresIn(ofDay) > 0).data?.data;
+  const figures = useOutcomes(id, isAsked);
   const pending = usePending(id, isAsked);
-  if (concerns === undefined || detail === undefined) return { health: null, pending };
+  if ((concerns === undefined && !isError) || detail === undefined) return { health: null, pending };
   const health = healthOf({
+    ...figures,
     status,
     reason: detail.disabled_reason ?? null,
     disabledAt: sinceOf(concerns, 'target.disabled', id),
     circuit: circuitOf(detail.circuit),
-    hour: hour === undefined ? null : totalOf(hour),
-    day: ofDay,
   });
-  return { health, pending };
+  return { health: health ?? (figures.isError ? { state: 'unknown' } : null), pending };
+}
+
+/** Queries the outcomes of the last day, and of the last hour if attempts failed in the last day. */
+function useOutcomes(id: string, isAsked: boolean): Pick<TargetFacts, 'day' | 'hour'> & { isError: boolean } {
+  const day = useFigures(id, '24h', isAsked);
+  const ofDay = day.data === undefined ? null : totalOf(day.data.data);
+  const hour = useFigures(id, '1h', isAsked && ofDay !== null && failuresIn(ofDay) > 0);
+  return {
+    day: ofDay,
+    hour: hour.data === undefined ? null : totalOf(hour.data.data),
+    isError: (day.isError && day.data === undefined) || (hour.isError && hour.data === undefined),
+  };
+}
+
+/** Returns whether the circuit of a destination is open, or may be because the list of problems is incomplete. */
+function mayBeOpen(concerns: Schemas['AttentionItem'] | undefined, id: string): boolean {
+  return concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;
 }
 
 function circuitOf(circuit: DestinationDetail['circuit'] | undefined): TargetFacts['circuit'] {

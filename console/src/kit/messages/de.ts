@@ -215,7 +215,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.circuit': 'Circuit Breaker',
   'destination.timeout': 'Zeitüberschreitung',
   'destination.attempts': 'Max. Versuche',
-  'destination.disabled-why': 'Deaktiviert:',
   'destination.circuit-open':
     'Circuit Breaker nicht geschlossen. Zustellungen bleiben ausstehend und verbrauchen keine Versuche. Seit',
   'destination.disable':

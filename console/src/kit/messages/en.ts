@@ -213,7 +213,6 @@ export const en = {
   'destination.circuit': 'Circuit',
   'destination.timeout': 'Timeout',
   'destination.attempts': 'Max attempts',
-  'destination.disabled-why': 'Disabled:',
   'destination.circuit-open': 'Circuit not closed. Deliveries stay pending and use no attempts. Since',
   'destination.disable': 'The destination receives no deliveries until you enable it. Pending deliveries fail.',
   'destination.enable': 'Deliveries resume, and the circuit is closed.',

@@ -31,7 +31,6 @@ export function word(
     | 'concern-text'
     | 'fix'
     | 'job'
-    | 'actor'
     | 'signature'
     | 'record'
     | 'scan'

@@ -15,6 +15,7 @@ const LOOKS: Readonly<Record<Health['state'], [icon: IconName, tone: string]>> =
   'circuit-open': ['circuit-open', 'bad'],
   disabled: ['disabled', 'dull'],
   idle: ['idle', 'dull'],
+  unknown: ['unknown', 'dull'],
 };
 const TICK_MS = 1_000;
 
@@ -51,6 +52,7 @@ function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
   const { language } = usePreferences();
   switch (of.state) {
     case 'healthy':
+    case 'unknown':
       return null;
     case 'idle':
       return <span className="quiet">{t('health.idle-text')}</span>;

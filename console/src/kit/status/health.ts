@@ -20,13 +20,17 @@ export interface TargetFacts {
   day: Outcomes | null;
 }
 
-/** Health of a target. The first of these states that applies: disabled, circuit open, idle, degraded, healthy. */
+/**
+ * Health of a target. The first of these states that applies: disabled, circuit open, idle, degraded, healthy. It is
+ * unknown if the figures could not be loaded.
+ */
 export type Health =
   | { state: 'disabled'; reason: string | null; since: string | null }
   | { state: 'circuit-open'; since: string | null; nextProbeAt: string | null; isProbing: boolean }
   | { state: 'idle' }
   | { state: 'degraded'; failureRate: number; range: 'hour' | 'day' }
-  | { state: 'healthy' };
+  | { state: 'healthy' }
+  | { state: 'unknown' };
 
 /** Share of failed attempts from which a target is degraded. Retries hide a lower share from the receiver. */
 const DEGRADED_MIN = 0.01;

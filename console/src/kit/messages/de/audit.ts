@@ -18,7 +18,6 @@ export const auditDe: Readonly<Record<keyof typeof auditEn, string>> = {
   'audit.key': 'API-Schlüssel',
   'audit.request': 'Anfrage',
   'audit.user-agent': 'Client',
-  'audit.where': 'Von',
   'audit.type.destinations': 'Ziele',
   'audit.type.app': 'Anwendungen',
   'audit.type.endpoints': 'Endpunkte',

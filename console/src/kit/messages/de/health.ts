@@ -8,6 +8,7 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'health.circuit-open': 'Circuit Breaker offen',
   'health.disabled': 'Deaktiviert',
   'health.idle': 'Inaktiv',
+  'health.unknown': 'Unbekannt',
   'health.idle-text': 'Keine Versuche in den letzten 24 Stunden',
   'health.degraded-hour': '{share} der Versuche der letzten Stunde fehlgeschlagen',
   'health.degraded-day': '{share} der Versuche der letzten 24 Stunden fehlgeschlagen',

@@ -16,7 +16,6 @@ export const auditEn = {
   'audit.key': 'API key',
   'audit.request': 'Request',
   'audit.user-agent': 'Client',
-  'audit.where': 'From',
   'audit.type.destinations': 'Destinations',
   'audit.type.app': 'Applications',
   'audit.type.endpoints': 'Endpoints',

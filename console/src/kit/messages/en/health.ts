@@ -6,6 +6,7 @@ export const healthEn = {
   'health.circuit-open': 'Circuit open',
   'health.disabled': 'Disabled',
   'health.idle': 'Idle',
+  'health.unknown': 'Unknown',
   'health.idle-text': 'No attempts in the last 24 hours',
   'health.degraded-hour': '{share} of attempts failed in the last hour',
   'health.degraded-day': '{share} of attempts failed in the last 24 hours',
