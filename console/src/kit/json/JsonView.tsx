@@ -5,8 +5,9 @@ import { piecesOf, rowsOfText } from '../text/text-rows';
 import { COLUMNS, type Found, NARROW_COLUMNS, Rows, WHOLE_MAX } from '../text/TextView';
 import { useMedia } from '../use-media';
 import { FoldButton } from './FoldButton';
-import { type JsonLines, linesOfJson } from './json-lines';
+import { type JsonLines, linesOfJson, visibleLines } from './json-lines';
 import { colorPieces, type JsonToken, lineTokens } from './json-tokens';
+import { shownRows } from './shown-rows';
 import { type Folds, useFolds } from './use-folds';
 
 interface JsonViewProps {
@@ -65,7 +66,8 @@ interface ViewProps {
 
 function WholeJson({ text, label, found, lines, tokens, folds }: ViewProps): ReactNode {
   const box = useRef<HTMLPreElement>(null);
-  const { visible, folded } = folds;
+  const { folded } = folds;
+  const visible = useMemo(() => visibleLines(lines, folded), [lines, folded]);
   useEffect(() => void box.current?.querySelector('mark.current')?.scrollIntoView({ block: 'nearest' }), [found]);
   return (
     <pre className="payload json" ref={box} tabIndex={0} role="group" aria-label={label}>
@@ -84,31 +86,20 @@ function WholeJson({ text, label, found, lines, tokens, folds }: ViewProps): Rea
 function LongJson({ text, label, found, lines, tokens, folds, goTo }: ViewProps): ReactNode {
   const columns = useMedia('(max-width: 40rem)') ? NARROW_COLUMNS : COLUMNS;
   const rows = useMemo(() => rowsOfText(text, columns), [text, columns]);
-  const { visible, folded, active } = folds;
-  /** The rows of the lines that are not hidden, and the index among them of each line's first row. */
-  const { shown, firsts } = useMemo(() => {
-    const all: number[] = [];
-    const starts = new Map<number, number>();
-    for (const line of visible) {
-      const [from, to] = lines.bounds(line);
-      starts.set(line, all.length);
-      for (let row = rows.rowAt(from); row <= rows.rowAt(to); row += 1) all.push(row);
-    }
-    return { shown: all, firsts: starts };
-  }, [visible, lines, rows]);
+  const { folded, active } = folds;
+  const shown = useMemo(() => shownRows(rows, lines, folded), [rows, lines, folded]);
   const match = found.matches[found.current];
-  const target = match === undefined ? null : rows.rowAt(match) - rows.rowAt(lines.bounds(lines.lineAt(match))[0]);
-  const matchRow = match === undefined ? undefined : firsts.get(lines.lineAt(match));
+  const indexOfLine = (line: number): number => shown.indexOf(rows.rowAt(lines.bounds(line)[0]));
   return (
     <Rows
-      count={shown.length}
+      count={shown.count}
       label={label}
-      goTo={target === null || matchRow === undefined ? null : matchRow + target}
-      alsoGoTo={goTo === null ? null : (firsts.get(goTo) ?? null)}
-      kept={firsts.get(active) ?? null}
-      numberOf={(index) => rows.lineOf(shown[index] ?? 0)}
+      goTo={match === undefined ? null : shown.indexOf(rows.rowAt(match))}
+      alsoGoTo={goTo === null ? null : indexOfLine(goTo)}
+      kept={indexOfLine(active)}
+      numberOf={(index) => rows.lineOf(shown.at(index))}
       rowOf={(index) => {
-        const row = shown[index] ?? 0;
+        const row = shown.at(index);
         const bounds = rows.bounds(row);
         const line = lines.lineAt(bounds[0]);
         const isFirst = rows.lineOf(row) !== null;

@@ -1,12 +1,10 @@
-import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import type { Found } from '../text/TextView';
 import { type JsonLines, parentOf, unfoldedAt, visibleLines } from './json-lines';
 
 /** State of the foldable objects and arrays of a JSON text. */
 export interface Folds {
   folded: ReadonlySet<number>;
-  /** Lines that are not hidden. */
-  visible: readonly number[];
   /** Line whose fold button is in the tab order. All others are reached with the arrow keys. */
   active: number;
   toggle: (line: number) => void;
@@ -35,8 +33,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
     if (next !== folded) set(next);
     // Opens only for a new match, so that the user can fold the object of the current match again.
   }, [match, lines]);
-  const visible = useMemo(() => visibleLines(lines, folded), [lines, folded]);
-  const foldable = (): number[] => visible.filter((line) => lines.folds.has(line));
+  const foldable = (): number[] => visibleLines(lines, folded).filter((line) => lines.folds.has(line));
   const toggle = (line: number): void => {
     const next = new Set(folded);
     if (!next.delete(line)) next.add(line);
@@ -62,8 +59,8 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
   };
   return {
     folded,
-    visible,
-    active: active ?? visible.find((line) => lines.folds.has(line)) ?? -1,
+    // An object or array that can be folded is on the first line, or there is none.
+    active: active ?? 0,
     toggle,
     foldAll: () => set(new Set([...lines.folds.keys()].filter((line) => line !== 0)), null),
     unfoldAll: () => set(NONE, null),
