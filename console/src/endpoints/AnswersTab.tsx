@@ -1,12 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { CodeField } from '../kit/form/CodeField';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { CodeField, type CodeFieldHandle } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { locateFault } from '../kit/json/locate-fault';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type EndpointDetail, type TrialDraft, useChangeEndpoint, useEndpoint, useTrial } from './endpoint-queries';
+import { filterCompletions } from './event-fields';
+import { EventFields, useEventFields } from './EventFields';
 import { ProxyForm } from './ProxyForm';
 import { ResponseForm } from './ResponseForm';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
@@ -60,6 +63,9 @@ function Rules({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const { value, fault } = readObject(text, t('filter-editor.object'));
   const responseRules = value as (TrialDraft['responseRules'] & object) | null;
   const save = useMutation({ mutationFn: () => change({ responseRules }) });
+  const editor = useRef<CodeFieldHandle>(null);
+  const fields = useEventFields(endpoint.id, tried);
+  const completions = useMemo(() => filterCompletions(fields, true), [fields]);
   const { data: trial, error } = useTrial(
     endpoint.id,
     tried,
@@ -76,7 +82,18 @@ function Rules({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
       <div className="stacked">
         <h2>{t('rules')}</h2>
         <p className="quiet">{t('rules.text')}</p>
-        <CodeField label={t('rules.rules')} value={text} rows={16} fault={fault} onChange={setText} />
+        <CodeField
+          ref={editor}
+          label={t('rules.rules')}
+          value={text}
+          rows={16}
+          fault={fault ?? locateFault(text, save.error ?? error, 'responseRules')}
+          completions={completions}
+          onChange={(typed) => {
+            setText(typed);
+            if (save.isError) save.reset();
+          }}
+        />
         <FaultLine fault={save.error} />
         <p className="actions">
           <button type="submit" className="primary" disabled={save.isPending || fault !== null || text === saved}>
@@ -93,6 +110,7 @@ function Rules({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
       <div className="try-panel stacked">
         <h3>{t('try')}</h3>
         <TriedRequest id={endpoint.id} chosen={tried} />
+        <EventFields fields={fields} onPick={({ of }) => editor.current?.insert(of)} />
         <FaultLine fault={error} />
         {trial && fault === null && value !== null && error === null && (
           <div role="status">

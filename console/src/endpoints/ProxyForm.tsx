@@ -4,6 +4,7 @@ import type { Schemas } from '../api/client';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { codeFaultOf } from './code-fault';
 import { type EndpointDetail, useChangeEndpoint } from './endpoint-queries';
 
 type Proxy = Schemas['ResponseProxyConfig'];
@@ -55,7 +56,19 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
           <option value="url">{t('proxy.url')}</option>
         </select>
       </label>
-      {target === 'managed' && <CodeField label={t('proxy.code')} value={code} rows={8} onChange={setCode} />}
+      {target === 'managed' && (
+        <CodeField
+          label={t('proxy.code')}
+          language="javascript"
+          value={code}
+          rows={8}
+          fault={codeFaultOf(save.error, 'responseProxy.code')}
+          onChange={(typed) => {
+            setCode(typed);
+            if (save.isError) save.reset();
+          }}
+        />
+      )}
       {target === 'managed' && code.trim() === '' && (
         <p>
           <button type="button" onClick={() => setCode(EXAMPLE)}>

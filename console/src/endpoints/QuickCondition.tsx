@@ -1,13 +1,19 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import { hasValue, type Leaf, LEAF_TYPES, OPERATORS, subjectOf } from './conditions';
 
-const FIRST: Leaf = { type: 'json', of: '$.type', op: 'eq', value: '' };
+export const FIRST_LEAF: Leaf = { type: 'json', of: '$.type', op: 'eq', value: '' };
 
-/** Form that adds one condition to a filter, for users who do not know the filter syntax. */
-export function QuickCondition({ onAdd }: { onAdd: (leaf: Leaf) => void }): ReactNode {
-  const [leaf, setLeaf] = useState(FIRST);
-  const set = (changes: Partial<Leaf>): void => setLeaf({ ...leaf, ...changes });
+/** Props of `QuickCondition`. */
+interface QuickConditionProps {
+  leaf: Leaf;
+  onChange: (leaf: Leaf) => void;
+  onAdd: () => void;
+}
+
+/** Form that adds one condition to a filter. The user does not need to know the syntax of filters. */
+export function QuickCondition({ leaf, onChange, onAdd }: QuickConditionProps): ReactNode {
+  const set = (changes: Partial<Leaf>): void => onChange({ ...leaf, ...changes });
   const subject = subjectOf(leaf.type);
   const isReady = (subject === null || leaf.of.trim() !== '') && (!hasValue(leaf.op) || leaf.value !== '');
   return (
@@ -66,7 +72,7 @@ export function QuickCondition({ onAdd }: { onAdd: (leaf: Leaf) => void }): Reac
         type="button"
         disabled={!isReady}
         onClick={() => {
-          onAdd(leaf);
+          onAdd();
           set({ value: '' });
         }}
       >

@@ -6,10 +6,12 @@ import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 
-/** Form that releases held requests for delivery. These are quarantined requests (wrong secret), or parked requests. */
+const STATES = ['quarantined', 'parked', 'transform_failed', 'dropped'] as const;
+
+/** Form that releases requests that were not routed: quarantined (wrong secret), parked, or dropped by the transform. */
 export function Release({ id }: { id: string }): ReactNode {
   const { api, environment: env } = useSigned();
-  const [status, setStatus] = useState<'quarantined' | 'parked'>('quarantined');
+  const [status, setStatus] = useState<(typeof STATES)[number]>('quarantined');
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');
   const [counted, setCounted] = useState<Schemas['ReleaseDryRunResult'] | null>(null);
@@ -51,8 +53,11 @@ export function Release({ id }: { id: string }): ReactNode {
               changed();
             }}
           >
-            <option value="quarantined">{word('status', 'quarantined')}</option>
-            <option value="parked">{word('status', 'parked')}</option>
+            {STATES.map((each) => (
+              <option key={each} value={each}>
+                {each === 'transform_failed' || each === 'dropped' ? t(`held.${each}`) : word('status', each)}
+              </option>
+            ))}
           </select>
         </label>
         <TimeField

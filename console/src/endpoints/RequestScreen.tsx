@@ -13,6 +13,7 @@ import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { CodeLogs } from './CodeLogs';
 import { type RequestDetail, useRequest } from './endpoint-queries';
 import { bytesOf } from './request-body';
 
@@ -50,6 +51,7 @@ export function RequestScreen(): ReactNode {
           <Facts of={data} />
           <Headers of={data} />
           <Body of={data} />
+          {data.logs !== null && <CodeLogs title={t('code-logs.stored')} of={data.logs} />}
           <Answer of={data} />
         </>
       )}

@@ -1,14 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { locateFault } from '../kit/json/locate-fault';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { withCondition } from './conditions';
+import { type Leaf, withCondition } from './conditions';
 import { type Route, useDestinations, useTrial } from './endpoint-queries';
-import { QuickCondition } from './QuickCondition';
+import { type EventField, filterCompletions } from './event-fields';
+import { EventFields, useEventFields } from './EventFields';
+import { FIRST_LEAF, QuickCondition } from './QuickCondition';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
 interface RouteEditorProps {
@@ -31,6 +34,10 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
   const [text, setText] = useState(writeJson(route?.filter));
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const [leaf, setLeaf] = useState<Leaf>(FIRST_LEAF);
+  const tried = useTriedRequest(id);
+  const fields = useEventFields(id, tried);
+  const completions = useMemo(() => filterCompletions(fields), [fields]);
   const { value: filter, fault: syntax } = readObject(text, t('filter-editor.object'));
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -74,8 +81,18 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
             ))}
           </select>
         </label>
-        <CodeField label={t('route.filter')} value={text} onChange={setText} rows={10} fault={syntax} />
-        <QuickCondition onAdd={(leaf) => setText(writeJson(withCondition(filter, leaf)))} />
+        <CodeField
+          label={t('route.filter')}
+          value={text}
+          rows={10}
+          fault={syntax ?? locateFault(text, fault, 'filter')}
+          completions={completions}
+          onChange={(typed) => {
+            setText(typed);
+            setFault(null);
+          }}
+        />
+        <QuickCondition leaf={leaf} onChange={setLeaf} onAdd={() => setText(writeJson(withCondition(filter, leaf)))} />
         <FaultLine fault={fault} />
         <p className="actions">
           <button type="submit" className="primary" disabled={isBusy || syntax !== null}>
@@ -86,20 +103,38 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
           </button>
         </p>
       </div>
-      <FilterTrial id={id} filter={syntax === null ? filter : undefined} />
+      <FilterTrial
+        id={id}
+        tried={tried}
+        filter={syntax === null ? filter : undefined}
+        fields={fields}
+        onPick={({ type, of, sample }) => setLeaf({ type, of, op: 'eq', value: sample })}
+      />
     </form>
   );
 }
 
-/** Shows whether the filter matches a stored request. `filter` is `undefined` if the text is not valid JSON. */
-function FilterTrial({ id, filter }: { id: string; filter: Record<string, unknown> | null | undefined }): ReactNode {
-  const tried = useTriedRequest(id);
+/** Shows whether the filter matches a stored request. `filter` is `undefined` while the text is not valid JSON. */
+function FilterTrial({
+  id,
+  tried,
+  filter,
+  fields,
+  onPick,
+}: {
+  id: string;
+  tried: string;
+  filter: Record<string, unknown> | null | undefined;
+  fields: readonly EventField[];
+  onPick: (field: EventField) => void;
+}): ReactNode {
   const { data, error, isFetching } = useTrial(id, tried, filter === undefined ? null : { routes: [{ filter }] });
   const matches = data?.routes[0]?.matches;
   return (
     <div className="try-panel stacked" aria-busy={isFetching}>
       <h3>{t('try')}</h3>
       <TriedRequest id={id} chosen={tried} />
+      <EventFields fields={fields} onPick={onPick} />
       <div role="status">
         {error === null && filter !== undefined && matches === true && (
           <p className="verdict good">

@@ -1,12 +1,24 @@
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { locateFault } from '../kit/json/locate-fault';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { type EndpointDetail, useChangeEndpoint, useEndpoint, usePresets } from './endpoint-queries';
-import { changesOf, METHODS, type SettingsDraft, settingsDraftOf, VERIFICATIONS } from './settings-draft';
+import { BODY_BYTES_MAX, SIZE_UNITS, type SizeUnit } from './body-limit';
+import { type EndpointDetail, useChangeEndpoint, useEndpoint, useIngestDomains, usePresets } from './endpoint-queries';
+import { ProviderSecret } from './ProviderSecret';
+import {
+  changesOf,
+  METHODS,
+  SCHEME_NAMES,
+  type SettingsDraft,
+  settingsDraftOf,
+  urlOnHost,
+  VERIFICATIONS,
+} from './settings-draft';
+import { forScheme } from './verification-draft';
+import { VerificationFields } from './VerificationFields';
 
 /** Settings of an endpoint. */
 export function SettingsTab(): ReactNode {
@@ -22,23 +34,94 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const presets = usePresets();
   const [draft, setDraft] = useState(() => settingsDraftOf(endpoint));
-  const set = (changes: Partial<SettingsDraft>): void => setDraft({ ...draft, ...changes });
   const { changes, fault } = changesOf(draft, t('filter-editor.object'));
   const save = useMutation({ mutationFn: () => change(changes) });
-  const isGeneric = draft.verification !== 'none' && draft.verification !== 'preset';
+  const set = (changed: Partial<SettingsDraft>): void => {
+    setDraft({ ...draft, ...changed });
+    if (!save.isIdle) save.reset();
+  };
   return (
-    <form
-      className="stacked narrow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
-      <h2>{t('endpoint.settings')}</h2>
+    <>
+      <form
+        className="stacked narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <h2>{t('endpoint.settings')}</h2>
+        <Address draft={draft} onChange={set} />
+        <Verification draft={draft} onChange={set} />
+        <VerificationFields
+          key={draft.verification}
+          scheme={draft.verification}
+          text={draft.verificationConfig}
+          fault={fault ?? locateFault(draft.verificationConfig, save.error, 'verificationConfig')}
+          onChange={(verificationConfig) => set({ verificationConfig })}
+        />
+        <Methods chosen={draft.methods} onChange={(methods) => set({ methods })} />
+        <BodyLimit draft={draft} onChange={set} />
+        <Duplicates
+          draft={draft}
+          hasProviderId={presets.find(({ id }) => id === draft.preset)?.has_id ?? false}
+          onChange={set}
+        />
+        <FaultLine fault={save.error} />
+        <p className="actions">
+          <button type="submit" className="primary" disabled={save.isPending || fault !== null}>
+            {t('save')}
+          </button>
+          {save.isSuccess && (
+            <span className="quiet" role="status">
+              ✓ {t('saved')}
+            </span>
+          )}
+        </p>
+      </form>
+      <Secret endpoint={endpoint} isSaved={draft.verification === endpoint.verification} />
+    </>
+  );
+}
+
+/** Props of the parts of the form. */
+interface PartProps {
+  draft: SettingsDraft;
+  onChange: (changes: Partial<SettingsDraft>) => void;
+}
+
+function Address({ draft, onChange }: PartProps): ReactNode {
+  const domains = useIngestDomains();
+  const current = domains.find(({ prefix }) => draft.url.startsWith(prefix));
+  return (
+    <>
       <label>
         {t('endpoint.name')}
-        <input required maxLength={200} value={draft.name} onChange={(event) => set({ name: event.target.value })} />
+        <input
+          required
+          maxLength={200}
+          value={draft.name}
+          onChange={(event) => onChange({ name: event.target.value })}
+        />
       </label>
+      {domains.length > 1 && (
+        <label>
+          {t('endpoint.domain')}
+          <select
+            value={current?.id ?? ''}
+            onChange={({ target }) => {
+              const prefix = domains.find(({ id }) => id === target.value)?.prefix;
+              if (prefix !== undefined) onChange({ url: urlOnHost(draft.url, current?.prefix, prefix) });
+            }}
+          >
+            {current === undefined && <option value="">–</option>}
+            {domains.map(({ id, host }) => (
+              <option key={id} value={id}>
+                {host}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <label>
         {t('endpoint.url')}
         <input
@@ -46,16 +129,24 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
           maxLength={2048}
           value={draft.url}
           spellCheck={false}
-          onChange={(event) => set({ url: event.target.value })}
+          onChange={(event) => onChange({ url: event.target.value })}
         />
       </label>
       <p className="quiet">{t('endpoint.url-hint')}</p>
+    </>
+  );
+}
+
+function Verification({ draft, onChange }: PartProps): ReactNode {
+  const presets = usePresets();
+  return (
+    <>
       <label>
         {t('endpoint.preset')}
         <select
           value={draft.preset}
           onChange={(event) =>
-            set({ preset: event.target.value, verification: event.target.value === '' ? 'none' : 'preset' })
+            onChange({ preset: event.target.value, verification: event.target.value === '' ? 'none' : 'preset' })
           }
         >
           <option value="">{t('preset.none')}</option>
@@ -68,60 +159,93 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
       </label>
       <label>
         {t('endpoint.verification')}
-        <select value={draft.verification} onChange={(event) => set({ verification: event.target.value })}>
+        <select
+          value={draft.verification}
+          onChange={({ target }) =>
+            onChange({
+              verification: target.value,
+              verificationConfig: forScheme(draft.verificationConfig, target.value),
+            })
+          }
+        >
           {VERIFICATIONS.filter((each) => each !== 'preset' || draft.preset !== '').map((each) => (
             <option key={each} value={each}>
-              {each === 'none' ? t('verification.none') : each === 'preset' ? t('verification.preset') : each}
+              {each === 'none' || each === 'preset' ? t(`verification.${each}`) : (SCHEME_NAMES[each] ?? each)}
             </option>
           ))}
         </select>
       </label>
-      {isGeneric && (
-        <CodeField
-          label={t('endpoint.verification-config')}
-          value={draft.verificationConfig}
-          rows={6}
-          fault={fault}
-          onChange={(verificationConfig) => set({ verificationConfig })}
-        />
-      )}
-      <fieldset className="checks">
-        <legend>{t('endpoint.methods-taken')}</legend>
-        {METHODS.map((method) => (
-          <label key={method} className="check">
-            <input
-              type="checkbox"
-              checked={draft.methods.includes(method)}
-              onChange={(event) =>
-                set({
-                  methods: event.target.checked
-                    ? [...draft.methods, method]
-                    : draft.methods.filter((each) => each !== method),
-                })
-              }
-            />{' '}
-            {method}
-          </label>
-        ))}
-        <p className="quiet">{t('endpoint.methods-hint')}</p>
-      </fieldset>
-      <Duplicates
-        draft={draft}
-        hasProviderId={presets.find(({ id }) => id === draft.preset)?.has_id ?? false}
-        onChange={set}
-      />
-      <FaultLine fault={save.error} />
-      <p className="actions">
-        <button type="submit" className="primary" disabled={save.isPending || fault !== null}>
-          {t('save')}
-        </button>
-        {save.isSuccess && (
-          <span className="quiet" role="status">
-            ✓ {t('saved')}
-          </span>
-        )}
+    </>
+  );
+}
+
+function Methods({ chosen, onChange }: { chosen: string[]; onChange: (methods: string[]) => void }): ReactNode {
+  return (
+    <fieldset className="checks">
+      <legend>{t('endpoint.methods-taken')}</legend>
+      {METHODS.map((method) => (
+        <label key={method} className="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(method)}
+            onChange={({ target }) =>
+              onChange(target.checked ? [...chosen, method] : chosen.filter((each) => each !== method))
+            }
+          />{' '}
+          {method}
+        </label>
+      ))}
+      <p className="quiet">{t('endpoint.methods-hint')}</p>
+    </fieldset>
+  );
+}
+
+function BodyLimit({ draft, onChange }: PartProps): ReactNode {
+  return (
+    <>
+      <div className="fields">
+        <label>
+          {t('limit.body')}
+          <input
+            type="number"
+            min={draft.limitUnit === 'bytes' ? 1 : 0.001}
+            max={BODY_BYTES_MAX / SIZE_UNITS[draft.limitUnit]}
+            step={draft.limitUnit === 'bytes' ? 1 : 'any'}
+            placeholder={draft.limitUnit === 'MB' ? '1' : ''}
+            value={draft.limit}
+            onChange={({ target }) => onChange({ limit: target.value })}
+          />
+        </label>
+        <label>
+          {t('limit.unit')}
+          <select value={draft.limitUnit} onChange={({ target }) => onChange({ limitUnit: target.value as SizeUnit })}>
+            {Object.keys(SIZE_UNITS).map((unit) => (
+              <option key={unit} value={unit}>
+                {unit === 'bytes' ? t('limit.bytes') : unit}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <p className="quiet">{t('limit.hint')}</p>
+    </>
+  );
+}
+
+/** The secret that the saved verification needs. */
+function Secret({ endpoint, isSaved }: { endpoint: EndpointDetail; isSaved: boolean }): ReactNode {
+  const preset = usePresets().find(({ id }) => id === endpoint.preset) ?? null;
+  if (!isSaved || endpoint.verification === 'none' || endpoint.verification === 'jwt') return null;
+  const isPublic = endpoint.verification === 'rsa-sha256' || endpoint.verification === 'ed25519';
+  const hint = t(isPublic ? 'verify.secret-public' : 'verify.secret-shared');
+  return (
+    <section className="narrow" aria-labelledby="provider-secret">
+      <h2 id="provider-secret">{t('provider-secret')}</h2>
+      <p className="quiet">
+        {hint} {t(endpoint.has_secret ? 'verify.secret-set' : 'verify.secret-missing')}
       </p>
-    </form>
+      <ProviderSecret endpoint={endpoint} hint={preset?.secret ?? hint} />
+    </section>
   );
 }
 

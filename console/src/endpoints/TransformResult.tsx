@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatJson } from '../kit/json/format-json';
 import { t } from '../kit/messages/t';
+import { CodeLogs } from './CodeLogs';
 import type { TrialResult } from './endpoint-queries';
 
 const SHOWN_MAX = 20_000;
@@ -18,6 +19,7 @@ export function TransformResult({ of }: { of: TrialResult }): ReactNode {
         {t(`transformed.${of.transform}`)}
       </p>
       {of.transform_error !== null && <p>{of.transform_error}</p>}
+      {of.logs !== null && <CodeLogs title={t('code-logs.trial')} of={of.logs} />}
       <p className="quiet">
         {t(`outcome.${of.outcome}`)}
         {of.verification_reason !== null && ` (${of.verification_reason})`}

@@ -6,8 +6,11 @@ import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { type EndpointDetail, useChangeEndpoint, useEndpoint } from './endpoint-queries';
+import { codeFaultOf, readCodeFault } from './code-fault';
+import { CodeLogs } from './CodeLogs';
+import { type EndpointDetail, useChangeEndpoint, useEndpoint, useRequest } from './endpoint-queries';
 import { draftOf, FIRST_CODE, settingsOf, type TransformDraft } from './transform-draft';
+import { TransformHeld } from './TransformHeld';
 import { TransformResult } from './TransformResult';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
@@ -25,6 +28,7 @@ export function TransformTab(): ReactNode {
         label={t('transform.code')}
         value={endpoint.transform.code ?? endpoint.transform.url ?? ''}
         onChange={() => undefined}
+        language={endpoint.transform.engine === 'managed' ? 'javascript' : 'json'}
         isReadOnly
         rows={20}
       />
@@ -53,67 +57,75 @@ function Editor({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const run = (): void => {
     if (tried !== '' && draft.engine !== 'none') trial.mutate();
   };
-  const line = /\(line (\d+)\)/.exec(trial.data?.transform_error ?? '')?.[1];
   const failure =
     trial.data?.transform === 'failed' && draft.engine === 'managed'
-      ? {
-          line: line === undefined ? null : Number(line),
-          message: (trial.data.transform_error ?? '').replace(/ \(line \d+\)$/, ''),
-        }
-      : null;
+      ? readCodeFault(trial.data.transform_error ?? '')
+      : codeFaultOf(trial.error ?? save.error, 'transform.code');
   return (
-    <form
-      className="split"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
-      <div className="stacked">
-        <Settings draft={draft} onChange={setDraft} />
-        {draft.engine === 'managed' && (
-          <CodeField
-            label={t('transform.code')}
-            value={draft.code}
-            rows={18}
-            fault={failure}
-            onRun={run}
-            onChange={(code) => {
-              setDraft({ ...draft, code });
-              if (trial.data) trial.reset();
-            }}
-          />
-        )}
-        {draft.engine === 'managed' && <p className="quiet">{t('transform.help')}</p>}
-        <FaultLine fault={save.error} />
-        <p className="actions">
-          <button type="submit" className="primary" disabled={save.isPending || !isChanged}>
-            {t('save')}
-          </button>
-          {isChanged ? (
-            <span className="quiet">{t('unsaved')}</span>
-          ) : (
-            save.isSuccess && (
-              <span className="quiet" role="status">
-                ✓ {t('saved')}
-              </span>
-            )
+    <>
+      <form
+        className="split"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <div className="stacked">
+          <Settings draft={draft} onChange={setDraft} />
+          {draft.engine === 'managed' && (
+            <CodeField
+              label={t('transform.code')}
+              language="javascript"
+              value={draft.code}
+              rows={18}
+              fault={failure}
+              onRun={run}
+              onChange={(code) => {
+                setDraft({ ...draft, code });
+                if (!trial.isIdle) trial.reset();
+                if (save.isError) save.reset();
+              }}
+            />
           )}
-        </p>
-      </div>
-      <div className="try-panel stacked" aria-busy={trial.isPending}>
-        <h2>{t('try')}</h2>
-        <TriedRequest id={endpoint.id} chosen={tried} />
-        <p className="actions">
-          <button type="button" disabled={tried === '' || draft.engine === 'none' || trial.isPending} onClick={run}>
-            {t('transform.run')}
-          </button>
-        </p>
-        <FaultLine fault={trial.error} />
-        {trial.data && <TransformResult of={trial.data} />}
-      </div>
-    </form>
+          {draft.engine === 'managed' && <p className="quiet">{t('transform.help')}</p>}
+          <FaultLine fault={save.error} />
+          <p className="actions">
+            <button type="submit" className="primary" disabled={save.isPending || !isChanged}>
+              {t('save')}
+            </button>
+            {isChanged ? (
+              <span className="quiet">{t('unsaved')}</span>
+            ) : (
+              save.isSuccess && (
+                <span className="quiet" role="status">
+                  ✓ {t('saved')}
+                </span>
+              )
+            )}
+          </p>
+        </div>
+        <div className="try-panel stacked" aria-busy={trial.isPending}>
+          <h2>{t('try')}</h2>
+          <TriedRequest id={endpoint.id} chosen={tried} />
+          <p className="actions">
+            <button type="button" disabled={tried === '' || draft.engine === 'none' || trial.isPending} onClick={run}>
+              {t('transform.run')}
+            </button>
+          </p>
+          <FaultLine fault={trial.error} />
+          {trial.data && <TransformResult of={trial.data} />}
+          <StoredLogs id={endpoint.id} request={tried} />
+        </div>
+      </form>
+      {endpoint.transform !== null && <TransformHeld id={endpoint.id} isChanged={isChanged} />}
+    </>
   );
+}
+
+/** Output of the transform when the request was received. */
+function StoredLogs({ id, request }: { id: string; request: string }): ReactNode {
+  const { data } = useRequest(id, request);
+  return data?.logs ? <CodeLogs title={t('code-logs.stored')} of={data.logs} /> : null;
 }
 
 function Settings({

@@ -142,6 +142,27 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   });
 }
 
+/** Queries how many requests of an endpoint were not routed for a reason, and can be released. */
+export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']) {
+  const { api, environment } = useSigned();
+  return useQuery({
+    queryKey: ['set-aside', environment, id, status],
+    retry: false,
+    // Follows a release, which runs as a job.
+    refetchInterval: ({ state }) => ((state.data?.replayed ?? 0) > 0 ? 10_000 : false),
+    queryFn: async ({ signal }): Promise<Schemas['ReleaseDryRunResult']> => {
+      const result = await answered(
+        api.POST('/v1/endpoints/{id}/requests/replay', {
+          params: { path: { id } },
+          body: { status, dry_run: true },
+          signal,
+        }),
+      );
+      return result as Schemas['ReleaseDryRunResult'];
+    },
+  });
+}
+
 /** Queries the newest hundred destinations. Returns a map from id to destination. */
 export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
   const { api, environment } = useSigned();

@@ -1,13 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { answered, type Schemas } from '../api/client';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
+import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { formatDistance } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
+import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
+import { pullHealthOf } from './pull-health';
 
 type Position = Schemas['PullPositionItem'];
 
@@ -64,6 +68,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
             <th scope="col">{t('pull.destination')}</th>
             <th scope="col">{t('column.status')}</th>
             <th scope="col">{t('pull.consumer')}</th>
+            <th scope="col">{t('pull.health')}</th>
             <th scope="col">{t('pull.backlog')}</th>
             <th scope="col">{t('pull.oldest')}</th>
             <th scope="col">{t('pull.position')}</th>
@@ -91,6 +96,9 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
                     label={t('pull.copy')}
                     name={t('pull.copy-of', { id: endpoint ?? destination })}
                   />
+                </td>
+                <td className="long">
+                  <Health backlog={backlog} through={through} />
                 </td>
                 <td>
                   {backlog.is_capped
@@ -120,5 +128,20 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
         </tbody>
       </table>
     </div>
+  );
+}
+
+const SIGNS = { good: '✓', busy: '↻', bad: '!', dull: '–' } as const;
+
+/** One sentence about a consumer, such as "12 behind, oldest 5 minutes ago". */
+function Health({ backlog, through }: { backlog: Position['backlog']; through: string | null }): ReactNode {
+  const { language } = usePreferences();
+  const nowMs = useNow(serviceNowMs, REFRESH_MS);
+  const { sentence, tone } = pullHealthOf({ backlog, committed_through: through }, nowMs);
+  const since = backlog.oldest_at === null ? '–' : formatDistance(backlog.oldest_at, nowMs, language);
+  return (
+    <span className={`status ${tone}`}>
+      <span aria-hidden="true">{SIGNS[tone]}</span> {t(`pull.${sentence}`, { count: backlog.count, since })}
+    </span>
   );
 }

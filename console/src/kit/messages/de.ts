@@ -11,6 +11,7 @@ import { eventViewsDe } from './de/event-views';
 import { eventsDe } from './de/events';
 import { faultsDe } from './de/faults';
 import { healthDe } from './de/health';
+import { inboundDe } from './de/inbound';
 import { jobsDe } from './de/jobs';
 import { listsDe } from './de/lists';
 import { mailDe } from './de/mail';
@@ -33,6 +34,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...eventViewsDe,
   ...faultsDe,
   ...healthDe,
+  ...inboundDe,
   ...jobsDe,
   ...listsDe,
   ...mailDe,

@@ -11,6 +11,7 @@ import { eventViewsEn } from './en/event-views';
 import { eventsEn } from './en/events';
 import { faultsEn } from './en/faults';
 import { healthEn } from './en/health';
+import { inboundEn } from './en/inbound';
 import { jobsEn } from './en/jobs';
 import { listsEn } from './en/lists';
 import { mailEn } from './en/mail';
@@ -32,6 +33,7 @@ export const en = {
   ...eventViewsEn,
   ...faultsEn,
   ...healthEn,
+  ...inboundEn,
   ...jobsEn,
   ...listsEn,
   ...mailEn,

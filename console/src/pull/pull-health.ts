@@ -1,0 +1,20 @@
+import type { Schemas } from '../api/client';
+
+type Position = Pick<Schemas['PullPositionItem'], 'committed_through' | 'backlog'>;
+
+/** Health of a consumer: the key of its sentence, and its color. */
+export interface PullHealth {
+  sentence: 'caught-up' | 'unused' | 'behind' | 'behind-capped' | 'never' | 'never-capped';
+  tone: 'good' | 'busy' | 'bad' | 'dull';
+}
+
+/** Age of the oldest pending event from which a consumer counts as stuck. Consumers usually pull every few minutes. */
+const STUCK_MS = 3_600_000;
+
+export function pullHealthOf({ committed_through: through, backlog }: Position, nowMs: number): PullHealth {
+  if (backlog.count === 0)
+    return through === null ? { sentence: 'unused', tone: 'dull' } : { sentence: 'caught-up', tone: 'good' };
+  const isStuck = backlog.oldest_at !== null && nowMs - new Date(backlog.oldest_at).getTime() >= STUCK_MS;
+  const sentence = through === null ? 'never' : 'behind';
+  return { sentence: backlog.is_capped ? `${sentence}-capped` : sentence, tone: isStuck ? 'bad' : 'busy' };
+}
