@@ -145,7 +145,7 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
 /** Queries how many requests of an endpoint were not routed for a reason, and can be released. */
 export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']) {
   const { api, environment } = useSigned();
-  return useQuery({
+  return useQuery<Schemas['ReleaseDryRunResult']>({
     queryKey: ['set-aside', environment, id, status],
     retry: false,
     // Follows a release, which runs as a job.
