@@ -12,6 +12,7 @@ describe('fieldsOf', () => {
     [{ body: '{"items":[{"id":1},{"id":2,"sku":null}]}' }, ['json $.items[*].id 1', 'json $.items[*].sku null']],
     [{ body: `{"it's":1,"a b":true}` }, ["json $['it\\'s'] 1", "json $['a b'] true"]],
     [{ body: '"text"' }, ['json $ text']],
+    [{ body: '[12345678901234567890, 1.10]' }, ['json $[*] 12345678901234567890']],
     [{ body: 'no JSON' }, []],
     [{ body: 'e30=', body_encoding: 'base64' }, []],
     [

@@ -1,3 +1,4 @@
+import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import type { CodeCompletion } from '../kit/code/completion';
 import { LEAF_TYPES, OPERATORS } from './conditions';
 
@@ -19,6 +20,8 @@ export interface EventField {
 
 const FIELDS_MAX = 300;
 const DEPTH_MAX = 12;
+/** Filters do not read longer JSON. */
+const JSON_LENGTH_MAX = 131_072;
 /** Items of a list whose members are read. Items of one list usually have the same members. */
 const ITEMS_MAX = 5;
 const SAMPLE_LENGTH_MAX = 80;
@@ -30,10 +33,9 @@ export function fieldsOf(request: FilteredRequest): EventField[] {
   const contentType = request.headers.find(([name]) => name?.toLowerCase() === 'content-type')?.[1] ?? '';
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(contentType);
   const form = isForm ? new URLSearchParams(request.body) : new URLSearchParams();
-  const json =
-    request.body_encoding !== 'text' ? undefined : parsed(isForm ? (form.get('payload') ?? '') : request.body);
+  const text = request.body_encoding !== 'text' ? '' : isForm ? (form.get('payload') ?? '') : request.body;
   const fields: EventField[] = [
-    ...jsonFields(json, '$', 0),
+    ...jsonFields(text, treeOf(text), '$', 0),
     ...request.headers.map(([name = '', value = '']) => ({
       type: 'header' as const,
       of: name.toLowerCase(),
@@ -59,15 +61,19 @@ export function filterCompletions(fields: readonly EventField[], isRules = false
   ];
 }
 
-function jsonFields(value: unknown, path: string, depth: number): EventField[] {
-  if (value === undefined || depth > DEPTH_MAX) return [];
-  if (Array.isArray(value))
-    return value.slice(0, ITEMS_MAX).flatMap((item: unknown) => jsonFields(item, `${path}[*]`, depth + 1));
-  if (typeof value !== 'object' || value === null)
-    return [{ type: 'json', of: path, sample: typeof value === 'string' ? value : String(value) }];
-  return Object.entries(value)
-    .slice(0, FIELDS_MAX)
-    .flatMap(([name, member]) => jsonFields(member, `${path}${segmentOf(name)}`, depth + 1));
+/** Returns the fields of JSON. Samples have the characters of the text, because numbers can have many digits. */
+function jsonFields(text: string, node: Node | undefined, path: string, depth: number): EventField[] {
+  if (node === undefined || depth > DEPTH_MAX) return [];
+  const { children = [] } = node;
+  if (node.type === 'array')
+    return children.slice(0, ITEMS_MAX).flatMap((item) => jsonFields(text, item, `${path}[*]`, depth + 1));
+  if (node.type === 'object')
+    return children.slice(0, FIELDS_MAX).flatMap(({ children: [name, value] = [] }) => {
+      const segment = segmentOf(String(name?.value));
+      return jsonFields(text, value, `${path}${segment}`, depth + 1);
+    });
+  const sample = node.type === 'string' ? String(node.value) : text.slice(node.offset, node.offset + node.length);
+  return [{ type: 'json', of: path, sample }];
 }
 
 /** Returns a name as a segment of a JSONPath (RFC 9535). */
@@ -76,10 +82,10 @@ function segmentOf(name: string): string {
   return `['${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}']`;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+/** Parses JSON. Returns undefined for other text, and for a body that is too long for filters. */
+function treeOf(text: string): Node | undefined {
+  if (text.length > JSON_LENGTH_MAX) return undefined;
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { disallowComments: true });
+  return errors.length === 0 ? root : undefined;
 }

@@ -49,22 +49,20 @@ export function hasSharedKey(scheme: string): boolean {
 /** Returns the settings that a scheme accepts. The API rejects all others. */
 export function settingsOf(scheme: string): readonly Setting[] {
   const keyEncoding: readonly Setting[] = hasSharedKey(scheme) ? ['keyEncoding'] : [];
-  switch (formOf(scheme)) {
-    case 'signature':
-      return [...OF_SIGNATURE, ...keyEncoding];
-    case 'token':
-      return scheme === 'jwt' ? ['jwksUrl', ...OF_TOKEN] : [...OF_TOKEN, ...keyEncoding];
-    case 'api-key':
-      return ['header', 'queryParameter'];
-    default:
-      return [];
-  }
+  const settings: Readonly<Record<SchemeForm, readonly Setting[]>> = {
+    signature: [...OF_SIGNATURE, ...keyEncoding],
+    token: [...OF_TOKEN, ...(scheme === 'jwt' ? (['jwksUrl'] as const) : keyEncoding)],
+    'api-key': ['header', 'queryParameter'],
+    fixed: [],
+    none: [],
+  };
+  return settings[formOf(scheme)];
 }
 
 /** Reads the settings from their JSON. Returns null for text that is not a JSON object. */
 export function readVerification(text: string): VerificationSettings | null {
   const { value, fault } = readObject(text, '');
-  return fault === null ? ((value ?? {}) as VerificationSettings) : null;
+  return fault === null ? (value ?? {}) : null;
 }
 
 /** Returns the JSON of settings with changes. Empty for the defaults. */
@@ -128,37 +126,28 @@ export function defaultContentOf(place: TimestampPlace): string {
 
 /** Returns the headers of an example request, so that the user can compare them with a request of the sender. */
 export function exampleHeaders(scheme: string, settings: VerificationSettings): string[] {
-  const isBase64 = settings.encoding === 'base64';
-  const signature = `${settings.prefix ?? ''}${isBase64 ? 'K7gNU3sdo+OL0w…' : '5257a869e7ecebed…'}`;
-  const { separator, signatureField = '', timestampField, timestampHeader } = settings;
-  const parts = [
-    ...(timestampField === undefined ? [] : [`${timestampField}=1795253400`]),
-    `${signatureField}=${signature}`,
-  ];
-  const value = {
-    single: signature,
-    list: [signature, signature].join(separator ?? ','),
-    parts: parts.join(separator ?? ','),
-  }[headerFormatOf(settings)];
-  switch (formOf(scheme)) {
-    case 'signature':
-      return [
-        `${settings.header ?? 'x-signature'}: ${value}`,
-        ...(timestampHeader === undefined ? [] : [`${timestampHeader}: 1795253400`]),
-      ];
-    case 'token':
-      return [settings.header === undefined ? 'authorization: Bearer eyJhbGciOi…' : `${settings.header}: eyJhbGciOi…`];
-    case 'api-key':
-      return [
-        settings.queryParameter === undefined
-          ? `${settings.header ?? 'x-api-key'}: …`
-          : `?${settings.queryParameter}=…`,
-      ];
-    case 'fixed':
-      return [scheme === 'basic' ? 'authorization: Basic dXNlcjpwYXNz…' : 'authorization: Bearer …'];
-    default:
-      return [];
-  }
+  const { header, queryParameter, timestampHeader } = settings;
+  const examples: Readonly<Record<SchemeForm, string[]>> = {
+    signature: [
+      `${header ?? 'x-signature'}: ${exampleSignature(settings)}`,
+      ...(timestampHeader === undefined ? [] : [`${timestampHeader}: 1795253400`]),
+    ],
+    token: [header === undefined ? 'authorization: Bearer eyJhbGciOi…' : `${header}: eyJhbGciOi…`],
+    'api-key': [queryParameter === undefined ? `${header ?? 'x-api-key'}: …` : `?${queryParameter}=…`],
+    fixed: [scheme === 'basic' ? 'authorization: Basic dXNlcjpwYXNz…' : 'authorization: Bearer …'],
+    none: [],
+  };
+  return examples[formOf(scheme)];
+}
+
+function exampleSignature(settings: VerificationSettings): string {
+  const { encoding, prefix = '', separator = ',', signatureField = '', timestampField } = settings;
+  const signature = `${prefix}${encoding === 'base64' ? 'K7gNU3sdo+OL0w…' : '5257a869e7ecebed…'}`;
+  const format = headerFormatOf(settings);
+  if (format === 'single') return signature;
+  if (format === 'list') return [signature, signature].join(separator);
+  const time = timestampField === undefined ? [] : [`${timestampField}=1795253400`];
+  return [...time, `${signatureField}=${signature}`].join(separator);
 }
 
 /** Returns claims as editable lines: `name=value`. */

@@ -12,30 +12,34 @@ interface CodeKeys {
 export function useCodeKeys({ isReadOnly, onRun, completion }: CodeKeys) {
   const isLeaving = useRef(false);
   /** Inserts the text as if the user typed it, so that it can be undone. */
-  const insert = (event: KeyboardEvent, text: string): void => {
-    event.preventDefault();
+  const insert = (text: string): void => {
     document.execCommand('insertText', false, text);
   };
-  const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    const { key, ctrlKey, metaKey, shiftKey, altKey, nativeEvent } = event;
-    const isPlain = !ctrlKey && !metaKey && !shiftKey && !altKey && !nativeEvent.isComposing;
+  /** Handles the keys of the list of completions, of a run, and of indentation. Returns whether the key was one. */
+  const handle = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {
+    const { key, shiftKey } = event;
     const { selectionStart, value } = event.currentTarget;
-    if (key === 'Enter' && (ctrlKey || metaKey) && onRun !== undefined) {
-      event.preventDefault();
-      onRun();
-    } else if (isPlain && completion.press(key)) event.preventDefault();
-    else if (key === ' ' && ctrlKey) {
-      event.preventDefault();
-      completion.suggest(false);
-    } else if (key === 'Escape') {
+    const isCommand = event.ctrlKey || event.metaKey;
+    const isPlain = !isCommand && !shiftKey && !event.altKey && !event.nativeEvent.isComposing;
+    if (key === 'Enter' && isCommand && onRun !== undefined) onRun();
+    else if (key === ' ' && event.ctrlKey) completion.suggest(false);
+    else if (isPlain && completion.press(key)) return true;
+    else if (isReadOnly) return false;
+    else if (key === 'Tab' && !shiftKey && !isLeaving.current) insert('  ');
+    else if (key === 'Enter' && isPlain) insert(newLineAt(value, selectionStart));
+    else return false;
+    return true;
+  };
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    const { key } = event;
+    if (handle(event)) event.preventDefault();
+    else if (key === 'Escape') {
       // Keeps the dialog open at the first Escape. The second Escape closes it.
       if (!isLeaving.current) event.preventDefault();
       isLeaving.current = true;
-    } else if (key === 'Tab' && !shiftKey && !isLeaving.current && !isReadOnly) insert(event, '  ');
-    else if (key === 'Enter' && isPlain && !isReadOnly) insert(event, newLineAt(value, selectionStart));
-    else if (key !== 'Shift' && key !== 'Tab') {
+    } else if (key !== 'Shift' && key !== 'Tab') {
       isLeaving.current = false;
-      if (key.startsWith('Arrow') || key === 'Home' || key === 'End') completion.close();
+      if (/^(?:Arrow|Home|End)/.test(key)) completion.close();
     }
   };
   const enter = (): void => {

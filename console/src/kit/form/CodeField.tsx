@@ -3,8 +3,8 @@ import { type ReactNode, type Ref, type RefObject, useId, useImperativeHandle, u
 import { CodeLayer } from '../code/CodeLayer';
 import type { CodeCompletion } from '../code/completion';
 import { Suggestions } from '../code/Suggestions';
-import { type CodeLanguage, COLOURED_LENGTH_MAX, tokenize } from '../code/tokens';
 import { insertAtCaret, placeBelowCaret, selectLine } from '../code/text-area';
+import { type CodeLanguage, COLOURED_LENGTH_MAX, tokenize } from '../code/tokens';
 import { useCodeKeys } from '../code/use-code-keys';
 import { useCompletion } from '../code/use-completion';
 import { useDrawnLines } from '../code/use-drawn-lines';
