@@ -77,7 +77,8 @@ const FAILING = `export default (event) => {
     await page.getByRole('combobox', { name: 'Timestamp', exact: true }).selectOption('part');
     await page.getByLabel('Tolerance (seconds)').fill('120');
     await page.getByRole('button', { name: 'Insert {{timestamp}}' }).click();
-    await page.getByLabel('Signed content').pressSequentially(':{{body}}');
+    await page.getByRole('textbox', { name: 'Signed content' }).press('End');
+    await page.keyboard.type(':{{body}}');
     expect(await page.getByLabel('Example of an accepted request').innerText()).toMatch(
       /^x-acme-signature: t=1795253400,v1=5257[^]*\{\{timestamp\}\}:\{\{body\}\}$/,
     );
