@@ -164,7 +164,7 @@ function Verification({ draft, onChange }: PartProps): ReactNode {
           onChange={({ target }) =>
             onChange({
               verification: target.value,
-              verificationConfig: forScheme(draft.verificationConfig, target.value),
+              verificationConfig: forScheme(draft.verificationConfig, draft.verification, target.value),
             })
           }
         >

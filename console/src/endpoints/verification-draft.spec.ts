@@ -35,14 +35,14 @@ describe('settings of the verification', () => {
 
   it.each([
     ['{"header":"x-a","keyEncoding":"hex"}', 'ed25519', { header: 'x-a' }],
-    ['{"header":"x-a","signed":"{{body}}"}', 'jwt', { header: 'x-a' }],
+    ['{"header":"x-a","signed":"{{body}}"}', 'jwt', {}],
     ['{"prefix":"v1="}', 'bearer', {}],
   ])('%s for %s is %j', (text, scheme, settings) => {
-    expect(readVerification(forScheme(text, scheme))).toEqual(settings);
+    expect(readVerification(forScheme(text, 'hmac-sha256', scheme))).toEqual(settings);
   });
 
   it('text that is not JSON stays for the user to correct', () => {
-    expect(forScheme('{', 'jwt')).toBe('{');
+    expect(forScheme('{', 'none', 'jwt')).toBe('{');
   });
 });
 

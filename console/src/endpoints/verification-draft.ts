@@ -73,11 +73,14 @@ export function writeVerification(settings: VerificationSettings, changes: Verif
   return Object.keys(changed).length === 0 ? '' : writeJson(changed);
 }
 
-/** Returns the JSON of those settings that another scheme accepts, too. */
-export function forScheme(text: string, scheme: string): string {
+/**
+ * Returns the JSON of those settings that another scheme accepts, too. A signature, a key and a token are in different
+ * headers, so the header stays only within one form.
+ */
+export function forScheme(text: string, before: string, scheme: string): string {
   const settings = readVerification(text);
   if (settings === null) return text;
-  const accepted = settingsOf(scheme);
+  const accepted = settingsOf(scheme).filter((name) => name !== 'header' || formOf(before) === formOf(scheme));
   return writeVerification(
     Object.fromEntries(Object.entries(settings).filter(([name]) => accepted.some((each) => each === name))),
     {},
