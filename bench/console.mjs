@@ -65,7 +65,7 @@ async function signIn({ browser, address, key }) {
   await page.goto(`${address}/signin?return_to=/console/live/keys`);
   await page.getByLabel('API key of your organization').fill(key);
   await page.getByRole('button', { name: 'Sign in with the key' }).click();
-  await page.getByRole('navigation', { name: 'Screens' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
   const state = await context.storageState();
   await context.close();
   return browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: state });

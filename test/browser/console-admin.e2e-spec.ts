@@ -214,6 +214,8 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
         'Applications',
         'Event types',
         'Emails',
+        'Templates',
+        'Topics',
         'Inbox',
         'Suppressions',
         'Domains',

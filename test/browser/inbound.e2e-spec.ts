@@ -53,7 +53,7 @@ const FAILING = `export default (event) => {
   });
 
   const tab = async (name: string): Promise<void> => {
-    await page.getByRole('navigation', { name: 'Of this endpoint' }).getByRole('link', { name, exact: true }).click();
+    await page.getByRole('navigation', { name: 'Endpoint sections' }).getByRole('link', { name, exact: true }).click();
   };
   const settings = async (): Promise<Record<string, unknown>> =>
     (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as Record<string, unknown>;
@@ -119,7 +119,7 @@ const FAILING = `export default (event) => {
 
   it('the settings are edited as JSON, with the line of an error, and as a form again', async () => {
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
-    const json = page.getByLabel(/^How it signs, as JSON/);
+    const json = page.getByLabel(/^Signature settings \(JSON\)/);
     const before = await json.inputValue();
     await json.fill('{\n  "header": x\n}');
     await page.getByText('(line 2)').waitFor();
@@ -159,7 +159,7 @@ const FAILING = `export default (event) => {
   it('a filter is completed from the fields of the request, by keyboard and by a click', async () => {
     await tab('Routes');
     await page.getByRole('button', { name: 'Edit: Orders' }).click();
-    const filter = page.getByLabel('Filter, as JSON');
+    const filter = page.getByLabel(/^Filter \(JSON/);
     await filter.focus();
     await page.keyboard.type('{ "path": "$.ty');
     await page.getByRole('option', { name: '$.type' }).waitFor();
@@ -189,7 +189,7 @@ const FAILING = `export default (event) => {
 
   it('a run of the transform shows its console and marks the line of its error, and failed requests are released', async () => {
     await tab('Transform');
-    await page.getByLabel('What changes events').selectOption('managed');
+    await page.getByLabel('Transform type').selectOption('managed');
     const code = page.getByLabel('Code', { exact: true });
     await code.fill(FAILING);
     await page.getByRole('button', { name: 'Run' }).click();
@@ -217,7 +217,7 @@ const FAILING = `export default (event) => {
     await page.getByRole('button', { name: 'Release failed (1)' }).click();
     expect(await shown.violations('07-release')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Release (1)' }).click();
-    await page.getByRole('link', { name: 'Watch it' }).waitFor();
+    await page.getByRole('link', { name: 'View job' }).waitFor();
     await page.getByRole('button', { name: 'Release failed (1)' }).waitFor({ state: 'detached' });
     const { data } = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=routed`)).json as {
       data: { replay_of: string | null }[];
@@ -244,7 +244,7 @@ const FAILING = `export default (event) => {
 
   it('rules are completed, and a refused rule shows its line', async () => {
     await tab('Responses');
-    const rules = page.getByLabel('Rules, as JSON');
+    const rules = page.getByLabel(/^Rules \(JSON/);
     await rules.fill(
       '{\n  "rules": [\n    { "when": { "type": "json", "path": "$.a", "op": "like", "value": "b" } }\n  ]\n}',
     );

@@ -30,7 +30,7 @@ const STORED: OwnEndpoint = {
 describe('the draft of an endpoint', () => {
   const before = endpointDraftOf(STORED);
 
-  it.each([STORED, { ...STORED, url: null, destination: 'dst_1', filter: null, headers: undefined } as OwnEndpoint])(
+  it.each([STORED, { ...STORED, url: null, destination: 'dst_1', filter: null, headers: undefined }])(
     'has no changes if nothing was edited',
     (stored) => {
       const draft = endpointDraftOf(stored);

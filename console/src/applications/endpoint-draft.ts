@@ -1,6 +1,6 @@
 import {
-  type DeliveryDraft,
   deliveryChangesOf,
+  type DeliveryDraft,
   deliveryDraftOf,
   deliveryFaultOf,
 } from '../kit/delivery/delivery-draft';

@@ -9,7 +9,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type DestinationDetail, useDestination } from './destination-queries';
-import { type TargetDraft, targetChangesOf, targetDraftOf, targetFaultOf } from './target-draft';
+import { targetChangesOf, type TargetDraft, targetDraftOf, targetFaultOf } from './target-draft';
 import { TargetFields } from './TargetFields';
 import { UrlCheck } from './UrlCheck';
 

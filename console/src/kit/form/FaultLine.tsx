@@ -18,7 +18,7 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   const { language } = usePreferences();
   if (fault === null || fault === undefined) return null;
   const { requestId, fields = [], details = {}, retryAfterSeconds } = fault as FaultFields;
-  const { headline, original } = headlineOf(fault as FaultFields, language);
+  const { headline, original } = headlineOf(fault, language);
   const users = usersOf(details);
   return (
     <div className="fault" role="alert">
