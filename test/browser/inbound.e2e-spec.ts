@@ -174,7 +174,7 @@ const FAILING = `export default (event) => {
     await page.keyboard.press('Enter');
     await page.keyboard.type(', "value": "order.paid" }');
     expect(JSON.parse(await filter.inputValue())).toEqual({ path: '$.type', op: 'ne', value: 'order.paid' });
-    await page.getByText('Does not take this request').waitFor();
+    await page.getByText('Does not match this request').waitFor();
     await page.keyboard.press('Control+z');
 
     await filter.fill('');
