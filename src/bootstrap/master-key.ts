@@ -18,7 +18,7 @@ import { parseMasterKey } from '#kernel/config/config-values.js';
 /**
  * Returns the 32 bytes that encrypt secrets at rest: MASTER_KEY, or the key in `DATA_DIR/master.key`. The first
  * embedded start creates that file with mode 0600. Call it before PostgreSQL starts. Never creates a new key for an
- * existing database, because all its secrets would become undecryptable.
+ * existing database, because none of its secrets could be decrypted any more.
  *
  * @throws ConfigError if the file is not usable, or is missing although a database exists.
  */

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
+import { KeyEncodingField, type VerificationFormProps } from './KeyEncodingField';
 import {
   defaultContentOf,
   type HeaderFormat,
@@ -11,7 +12,6 @@ import {
   withHeaderFormat,
   withTimestampPlace,
 } from './verification-draft';
-import { KeyEncodingField, type VerificationFormProps } from './VerificationFields';
 
 /** Settings of a signature: its header, its encoding, the time of signing, and the signed content. */
 export function SignatureFields(props: VerificationFormProps): ReactNode {

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { t } from '../kit/messages/t';
+import { KeyEncodingField, type VerificationFormProps } from './KeyEncodingField';
 import { fromClaimLines, toClaimLines } from './verification-draft';
-import { KeyEncodingField, type VerificationFormProps } from './VerificationFields';
 
 const TEXTS = ['issuer', 'audience', 'bodyHashClaim'] as const;
 

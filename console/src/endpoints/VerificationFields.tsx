@@ -2,25 +2,18 @@ import { type ReactNode, useState } from 'react';
 import { CodeField } from '../kit/form/CodeField';
 import type { JsonFault } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
+import type { VerificationFormProps } from './KeyEncodingField';
 import { SignatureFields } from './SignatureFields';
 import { TokenFields } from './TokenFields';
 import {
   exampleHeaders,
   formOf,
-  hasSharedKey,
   readVerification,
   signedContentOf,
   type VerificationChanges,
   type VerificationSettings,
   writeVerification,
 } from './verification-draft';
-
-/** Props of the forms for the settings of one scheme. */
-export interface VerificationFormProps {
-  scheme: string;
-  settings: VerificationSettings;
-  onChange: (changes: VerificationChanges) => void;
-}
 
 /** Settings of how the sender signs, as a form or as JSON. */
 export function VerificationFields({
@@ -104,30 +97,6 @@ function KeyFields({ settings, onChange }: VerificationFormProps): ReactNode {
         )}
       </label>
     </div>
-  );
-}
-
-/** Field for the encoding of a shared secret. */
-export function KeyEncodingField({ scheme, settings, onChange }: VerificationFormProps): ReactNode {
-  if (!hasSharedKey(scheme) || scheme === 'jwt') return null;
-  return (
-    <label>
-      {t('verify.key-encoding')}
-      <select
-        value={settings.keyEncoding ?? 'utf8'}
-        onChange={({ target }) =>
-          onChange({
-            keyEncoding:
-              target.value === 'utf8' ? undefined : (target.value as NonNullable<typeof settings.keyEncoding>),
-          })
-        }
-      >
-        <option value="utf8">{t('verify.key-text')}</option>
-        <option value="base64">Base64</option>
-        <option value="hex">Hex</option>
-        <option value="whsec">{t('verify.key-whsec')}</option>
-      </select>
-    </label>
   );
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, type Ref, useMemo } from 'react';
 import { bracketMarks, pairBrackets } from './brackets';
-import { lineStartsOf, piecesOf, type Token } from './tokens';
+import type { Token } from './token';
+import { lineStartsOf, piecesOf } from './tokens';
 
 /** Props of `CodeLayer`. */
 interface CodeLayerProps {

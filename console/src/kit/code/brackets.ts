@@ -1,4 +1,4 @@
-import type { Token } from './tokens';
+import type { Token } from './token';
 
 const PARTNERS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 

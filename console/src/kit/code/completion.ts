@@ -1,4 +1,4 @@
-import type { Token } from './tokens';
+import type { Token } from './token';
 
 /** A text that completes JSON. */
 export interface CodeCompletion {

@@ -1,4 +1,4 @@
-import type { Token, TokenKind } from './tokens';
+import type { Token, TokenKind } from './token';
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   (

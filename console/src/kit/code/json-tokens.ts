@@ -1,4 +1,4 @@
-import type { Token, TokenKind } from './tokens';
+import type { Token, TokenKind } from './token';
 
 const TOKEN = /"(?:[^"\\\n]|\\.)*("?)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\]]|[\p{L}_$][\p{L}\p{N}_$]*/gu;
 const WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null']);

@@ -1,17 +1,8 @@
 import { readJavaScript } from './javascript-tokens';
 import { readJsonTokens } from './json-tokens';
+import type { Token, TokenKind } from './token';
 
 export type CodeLanguage = 'json' | 'javascript';
-
-/** Kind of a token. `bad` is an unterminated string or an unknown word. */
-export type TokenKind = 'key' | 'string' | 'number' | 'word' | 'comment' | 'bracket' | 'bad';
-
-/** A token of a text. Text between tokens has no color. */
-export interface Token {
-  kind: TokenKind;
-  start: number;
-  end: number;
-}
 
 /** A part of a line with one color. `mark` is set on a bracket: part of the pair at the caret, or without a partner. */
 export interface Piece {

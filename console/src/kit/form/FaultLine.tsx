@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
+import { germanField, germanHeadline } from '../messages/de-faults';
 import { en } from '../messages/en';
 import { type MessageKey, t } from '../messages/t';
 import { usePreferences } from '../preferences';
-import { germanField, germanHeadline } from './german-faults';
 
 /** Additional fields of an error. */
 interface FaultFields {

@@ -1,4 +1,4 @@
-import { germanField, germanHeadline } from './german-faults';
+import { germanField, germanHeadline } from './de-faults';
 
 describe('germanField', () => {
   it.each([
