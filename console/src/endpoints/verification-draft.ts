@@ -137,7 +137,7 @@ export function exampleHeaders(scheme: string, settings: VerificationSettings): 
     ],
     token: [header === undefined ? 'authorization: Bearer eyJhbGciOi…' : `${header}: eyJhbGciOi…`],
     'api-key': [queryParameter === undefined ? `${header ?? 'x-api-key'}: …` : `?${queryParameter}=…`],
-    fixed: [scheme === 'basic' ? 'authorization: Basic dXNlcjpw…' : 'authorization: Bearer …'],
+    fixed: [scheme === 'basic' ? 'authorization: Basic …' : 'authorization: Bearer …'],
     none: [],
   };
   return examples[formOf(scheme)];
