@@ -9,7 +9,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 /** Classes that docs/extending.md lists as injectable. */
 const INJECTABLE = [
   ...(
-    /These can be injected anywhere: ([\s\S]*?)\.\n/.exec(
+    /You can inject these classes anywhere: ([\s\S]*?)\.\n/.exec(
       readFileSync(path.join(ROOT, 'docs', 'extending.md'), 'utf8'),
     )?.[1] ?? ''
   ).matchAll(/`(\w+)`/g),
