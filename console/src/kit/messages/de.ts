@@ -185,7 +185,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'direction.outbound': 'Gesendet',
   deliveries: 'Zustellungen',
   'delivery.next': 'Nächster Versuch',
-  'delivery.circuit': 'ausstehend, Circuit Breaker offen',
   attempts: 'Versuche',
   'attempts.none': 'Noch keine Versuche.',
   attempt: 'Versuch {number}',

@@ -183,7 +183,6 @@ export const en = {
   'direction.outbound': 'Sent',
   deliveries: 'Deliveries',
   'delivery.next': 'Next attempt',
-  'delivery.circuit': 'pending, circuit open',
   attempts: 'Attempts',
   'attempts.none': 'No attempts yet.',
   attempt: 'Attempt {number}',

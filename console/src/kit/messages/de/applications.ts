@@ -50,8 +50,6 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.new': 'Neuer Endpunkt',
   'own-endpoint.target': 'Ziel',
   'own-endpoint.types': 'Event-Typen',
-  'own-endpoint.types-hint':
-    'Event-Typen durch Kommas oder Zeilenumbrüche trennen. customer.* umfasst alle Typen unter customer. Leer lassen für alle Typen.',
   'own-endpoint.all-types': 'Alle',
   'own-endpoint.description': 'Beschreibung',
   'own-endpoint.secret-text':
@@ -59,7 +57,6 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.day': 'Letzte 24 Stunden',
   'own-endpoint.attempt': 'Versuch',
   'own-endpoint.took': 'Dauer',
-  'own-endpoint.edit-types': 'Event-Typen bearbeiten',
   'own-endpoint.recover': 'Fehlgeschlagene wiederholen',
   'own-endpoint.disable-text':
     'Der Endpunkt erhält keine Zustellungen, bis er aktiviert wird. Inzwischen gesendete Events schlagen fehl und lassen sich wiederholen.',

@@ -48,8 +48,6 @@ export const applicationsEn = {
   'own-endpoint.new': 'New endpoint',
   'own-endpoint.target': 'Target',
   'own-endpoint.types': 'Event types',
-  'own-endpoint.types-hint':
-    'Separate event types with commas or line breaks. customer.* matches all types below customer. Leave empty for all types.',
   'own-endpoint.all-types': 'All',
   'own-endpoint.description': 'Description',
   'own-endpoint.secret-text':
@@ -57,7 +55,6 @@ export const applicationsEn = {
   'own-endpoint.day': 'Last 24 hours',
   'own-endpoint.attempt': 'Attempt',
   'own-endpoint.took': 'Duration',
-  'own-endpoint.edit-types': 'Edit event types',
   'own-endpoint.recover': 'Retry failed',
   'own-endpoint.disable-text':
     'The endpoint receives no deliveries until you enable it. Events sent meanwhile fail and can be retried.',
