@@ -222,7 +222,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
       const attempts = region(words.name());
       await attempts.getByText(words.value(), { exact: true }).waitFor();
       await attempts.getByText(words.name(), { exact: true }).click();
-      await attempts.getByText(words.value(), { exact: true }).waitFor();
+      await attempts.locator('pre', { hasText: words.value() }).waitFor();
       const payload = region(words.name());
       await payload.getByText(words.name(), { exact: true }).click();
       await payload.getByText(words.value(), { exact: true }).waitFor();
