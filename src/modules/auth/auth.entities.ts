@@ -47,7 +47,7 @@ export class EnvironmentEntity {
   @Column('int', { name: 'retention_days', default: 30 })
   retentionDays: number;
 
-  /** Destination configured for the service's own events. */
+  /** Destination that receives the system events of the environment. */
   @Column('uuid', { name: 'system_destination_id', nullable: true })
   systemDestinationId: Id | null;
 
@@ -68,7 +68,7 @@ export class EnvironmentEntity {
   previousSecretUntil: Date | null;
 }
 
-/** One API key. Its text is not stored. */
+/** An API key. Its text is not stored, only the SHA-256 and the first characters. */
 @Entity('api_keys')
 @Unique('api_keys_hash_key', ['hash'])
 @Check('api_keys_scope_check', `scope in ('read', 'write', 'admin')`)
@@ -121,8 +121,8 @@ export class ApiKeyEntity {
   grantedBy: string | null;
 
   /**
-   * Member who approved the grant. If the approver signed in with a key, `granterKeyId` is set instead. A granted key
-   * is revoked with its approver.
+   * Member who approved the OAuth grant that created this key. Null if the approver signed in with an API key, which is
+   * then in `granterKeyId`. Removing the approver revokes this key.
    */
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
@@ -130,7 +130,9 @@ export class ApiKeyEntity {
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 
-  /** First key of the grant, if this key is a rotation of that granted key. Revoking the grant revokes both keys. */
+  /**
+   * First key of the OAuth grant, if this key was created by rotating that key. Revoking the grant revokes both keys.
+   */
   @Column('uuid', { name: 'first_key_id', nullable: true })
   firstKeyId: Id | null;
 }

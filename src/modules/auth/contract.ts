@@ -8,7 +8,7 @@ export interface Environment {
   mode: 'live' | 'test';
   /** Number of days for which events, attempts and dead letters are kept. */
   retentionDays: number;
-  /** Destination configured for the service's own events. It may have been deleted since. */
+  /** Destination that receives the system events of the environment. It may have been deleted in the meantime. */
   systemDestinationId: Id | null;
 }
 

@@ -1,7 +1,10 @@
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** Approver of a grant: a member, or the key used to sign in. Both are null for old grants without an approver. */
+/**
+ * Approver of an OAuth grant: a member, or the API key with which the approver signed in. Both fields are null for old
+ * grants, which were stored without an approver.
+ */
 export interface KeyGranter {
   memberId: Id | null;
   keyId: Id | null;
@@ -11,7 +14,7 @@ export interface KeyGrant {
   environmentId: number;
   scope: Scope;
   clientId: string;
-  /** Name that the client gave itself. */
+  /** Name that the OAuth client gave itself. */
   clientName: string;
   /** Machine that the client claims to run on. Becomes part of the key's name. */
   deviceName?: string | null;

@@ -12,7 +12,7 @@ import { currentKey, previousKey } from './signing-secret.js';
 interface Known {
   environment: Environment;
   current: readonly Buffer[];
-  /** The current and the previous key, both used during the grace period of a rotation. */
+  /** The current and the previous signing key. Both sign during the grace period of a rotation. */
   both: readonly Buffer[];
   graceUntilMs: number;
 }
@@ -50,7 +50,10 @@ export class Environments {
     return known.graceUntilMs > this.clock.nowMs() ? known.both : known.current;
   }
 
-  /** Returns the owner of a public catalog. Always reads the database, because catalog pages have their own cache. */
+  /**
+   * Returns the environment of a public event catalog. Always reads the database, because catalog pages have their own
+   * cache.
+   */
   catalogOwner(organizationSlug: string, mode: Environment['mode']): Promise<CatalogOwner | null> {
     return this.store.catalogOwner(organizationSlug, mode);
   }

@@ -7,8 +7,8 @@ import { Environments } from './environments.js';
 const DAY_MS = 86_400_000;
 
 /**
- * Computes when data expires, from the time in its id. Rounds up long retentions, so that several days share a
- * partition.
+ * Computes the expiry day of data from the time in its id. Long retentions are rounded up, so that several days share
+ * one table partition.
  */
 @Injectable()
 export class Retention {

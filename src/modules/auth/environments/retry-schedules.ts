@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type LongestRetrySeconds } from '#modules/auth/contract.js';
 
-/** Delegates to the module that has destinations. Without that module, no retry schedules exist. */
+/**
+ * Returns retry schedules from the destinations module, which registers itself here. Without that module, there are
+ * none.
+ */
 @Injectable()
 export class AttachedRetrySchedules {
   private find: LongestRetrySeconds = async () => 0;

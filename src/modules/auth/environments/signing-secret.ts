@@ -25,7 +25,10 @@ export function currentKey(vault: Vault, row: Pick<EnvironmentEntity, 'id' | 'se
   return vault.open(row.secret, place(row.id, 'secret'));
 }
 
-/** Returns the previous key, or `null` if there is none. The caller has to check whether its grace period is over. */
+/**
+ * Returns the previous signing key, or `null` if there is none. The caller has to check whether its grace period is
+ * over.
+ */
 export function previousKey(vault: Vault, row: Pick<EnvironmentEntity, 'id' | 'previousSecret'>): Buffer | null {
   return row.previousSecret && vault.open(row.previousSecret, place(row.id, 'previous_secret'));
 }

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { type KnowsDestination } from '#modules/auth/contract.js';
 
-/** Delegates to the module that has destinations. Without that module there are no system destinations. */
+/**
+ * Checks system destinations with the destinations module, which registers itself here. Without that module, there are
+ * none.
+ */
 @Injectable()
 export class AttachedSystemDestinations {
   private knows: KnowsDestination = async () => false;

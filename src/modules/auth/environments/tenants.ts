@@ -9,7 +9,10 @@ import { Environments } from './environments.js';
 
 const ENTRIES_MAX = 10_000;
 
-/** Finds tenants for code without a caller, such as a job. A route handler gets its tenant from `@CurrentTenant()`. */
+/**
+ * Finds tenants for code that runs outside of requests, such as a job. A route handler gets its tenant from
+ * `@CurrentTenant()`.
+ */
 @Injectable()
 export class Tenants {
   private readonly ids: Cache<number | null>;

@@ -83,8 +83,8 @@ export class GrantedKeys {
   }
 
   /**
-   * Revokes every key of the grant that includes the key with this text. Does nothing and returns `null` if the key has
-   * no grant, or if its grant is to a client other than `clientId` (if given).
+   * Finds the API key with this text, and revokes all keys of its OAuth grant. Returns `null` and revokes nothing if
+   * the key was not granted, or if `clientId` is given and is not the client of the grant.
    */
   async revokeText(text: string, clientId: string | null): Promise<GivenBack | null> {
     if (!hasApiKeyForm(text)) return null;

@@ -31,7 +31,10 @@ const KEY: Statement = {
     for share of k, o`,
 };
 
-/** SQL for all keys granted, directly or not, with a given key. Omits rotations. Uses `api_keys_granter_key_idx`. */
+/**
+ * SQL that finds the keys that were granted with a given API key, or with a key found this way. Does not follow
+ * rotations of the given key. Uses `api_keys_granter_key_idx`.
+ */
 const OF_KEY = `
     with recursive granted as (
       select environment_id, id from api_keys where environment_id = $1::int and granter_key_id = $2::uuid
@@ -88,7 +91,11 @@ const REVOKE_OF_MEMBER: Statement = {
     returning encode(k.hash, 'hex') as hash`,
 };
 
-/** Reads and locks approvers, and revokes the keys that they granted. The caller must publish the returned hashes. */
+/**
+ * Reads and locks the approvers of OAuth grants, and revokes the API keys that they granted. Methods that change keys
+ * return the SHA-256 hashes of these keys. The caller must publish the hashes, so that all nodes evict the keys from
+ * their caches.
+ */
 @Injectable()
 export class GrantersStore {
   constructor(private readonly database: Database) {}
@@ -106,7 +113,10 @@ export class GrantersStore {
     return this.hashes(REVOKE_OF_KEY, [environmentId, keyId]);
   }
 
-  /** Revokes the first key of a grant, its rotations, and all keys granted with these. Returns all hashes. */
+  /**
+   * Revokes the first key of a grant, its rotations, and all keys granted with these. Returns the hashes of the revoked
+   * keys.
+   */
   revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
   }
@@ -116,7 +126,10 @@ export class GrantersStore {
     return this.hashes(EXPIRE_OF_KEY, [environmentId, keyId, at]);
   }
 
-  /** Revokes a member's granted keys with one of `scopes`, and all keys granted with those. Returns all hashes. */
+  /**
+   * Revokes the keys that a member granted with one of `scopes`, and all keys granted with those. Returns the hashes of
+   * the revoked keys.
+   */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);
   }

@@ -16,7 +16,8 @@ export interface KeyRequest {
   source: ApiKeyEntity['source'];
   expiresAt: Date | null;
   /**
-   * For a granted key: the client and the approver. If the key comes from a rotation, also the first key of the grant.
+   * For a granted key: the OAuth client and the approver. For a rotation of a granted key, also the first key of the
+   * grant.
    */
   granted?: { clientId: string; clientName: string; grantedBy: string; granter: KeyGranter; firstKeyId: Id | null };
 }

@@ -54,8 +54,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Revokes a key and every key granted with it. Throws 404 if the key does not exist or is already revoked, and 409
-   * for the last admin key and for the last admin key without an expiry.
+   * Revokes a key and every key granted with it. Throws 404 if the key does not exist or is already revoked. Throws 409
+   * if it is the last admin key, or the last admin key that does not expire.
    */
   async revoke(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {
@@ -69,9 +69,9 @@ export class KeyLifecycle {
 
   /**
    * Creates a new key with the name, the scope and the expiry of the old one. The old key and the keys granted with it
-   * stay valid for `graceMs`. A rotated granted key keeps its approver and client, and is revoked with the grant.
-   * Throws 404 for a revoked key and 409 for an expired one, because neither may be restored, and 409 if the approver
-   * was removed or no longer has the scope.
+   * stay valid for `graceMs`. The new key of an OAuth grant keeps the approver and the client, and is revoked with the
+   * grant. Throws 404 for a revoked key and 409 for an expired one, because neither may be restored. Throws 409 if the
+   * approver was removed or no longer has the scope.
    */
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {

@@ -23,7 +23,7 @@ export interface AdminKey {
   environment_id: number;
   id: Id;
   expires_at: Date | null;
-  /** Key with which this key was granted. Revoking that key also revokes this one. */
+  /** Key with which the approver of this key signed in. Revoking that key also revokes this one. */
   granter_key_id: Id | null;
 }
 

@@ -97,8 +97,8 @@ export class MembersService {
   }
 
   /**
-   * Returns an address's memberships that an identity provider may sign in to: those in the provider's organization, or
-   * all if the slug is null.
+   * Returns the memberships of an email address that an identity provider may sign in to: those in the provider's
+   * organization, or all of them if the slug is null.
    */
   async openedBy(organizationSlug: string | null, email: string): Promise<Membership[]> {
     return (await this.store.ofEmail(email, organizationSlug)).map(
@@ -107,8 +107,8 @@ export class MembersService {
   }
 
   /**
-   * Returns the addresses of at most `countMax` recipients of a notice about a grant: the organization's admins, and
-   * `email` if it belongs to a member.
+   * Returns the addresses of at most `countMax` recipients of a notice about an OAuth grant: the organization's admins,
+   * and `email` if it belongs to a member.
    */
   listGrantNoticeRecipients(organizationId: Id, email: string, countMax: number): Promise<string[]> {
     return this.store.listGrantNoticeRecipients(organizationId, email, countMax);
@@ -151,7 +151,10 @@ export class MembersService {
     return (await this.store.update(known.organizationId, known.id, { role })) ?? known;
   }
 
-  /** Revokes the granted keys whose scope the member no longer has. If `role` is null, revokes all granted keys. */
+  /**
+   * Revokes the API keys that the member granted with a scope that the new role does not include. If `role` is null,
+   * revokes all keys that the member granted.
+   */
   private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {
     const tooMuch = SCOPES.filter((scope) => role === null || !grants(role, scope));
     if (tooMuch.length > 0)

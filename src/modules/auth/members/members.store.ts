@@ -96,7 +96,9 @@ export class MembersStore {
     return (await this.database.query<{ id: Id }>(LOCK_ADMINS, [organizationId])).map(({ id }) => id);
   }
 
-  /** Returns the memberships of an address in one organization, or in all of them if `organizationSlug` is null. */
+  /**
+   * Returns the memberships of an email address in one organization, or in all of them if `organizationSlug` is null.
+   */
   ofEmail(email: string, organizationSlug: string | null): Promise<MembershipRow[]> {
     return this.database.query(OF_EMAIL, [email, organizationSlug]);
   }

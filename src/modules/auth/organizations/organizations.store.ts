@@ -100,7 +100,10 @@ export class OrgsStore {
     return (await this.database.query<{ id: Id }>(LOCK_LIVE)).map(({ id }) => id);
   }
 
-  /** Removes all access to an organization. The caller must announce the returned keys and environments as changed. */
+  /**
+   * Removes all access to an organization. The caller must publish the returned keys and environments, so that all
+   * nodes evict them from their caches.
+   */
   async remove(id: Id, slug: string): Promise<{ keyHashes: string[]; environmentIds: number[] }> {
     await this.database.query(REMOVE, [id, slug]);
     const keys = await this.database.query<{ hash: string }>(REVOKE_KEYS, [id]);

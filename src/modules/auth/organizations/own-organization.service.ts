@@ -70,7 +70,8 @@ export class OrganizationService {
       await this.rename(tenant, { name, slug });
       const isSet = Object.values(settings).some((value) => value !== undefined);
       if (isSet) await this.store.updateEnvironment(tenant.environmentId, settings);
-      // The other environment of the organization uses the old slug until its cache entry expires.
+      // Evicts only this environment from the caches. The organization's other environment uses the old slug until its
+      // cache entry expires.
       if (isSet || slug !== undefined) await this.announce(tenant);
       return this.get(tenant);
     });

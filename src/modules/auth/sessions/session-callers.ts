@@ -28,7 +28,10 @@ export class SessionCallers extends SessionAuthenticator {
   }
 }
 
-/** Returns the caller. Quotas are counted by `keyId`: one for all sessions of a member, or the id of the API key. */
+/**
+ * Returns the caller. All sessions of a member have the same `keyId`, because quotas are counted by `keyId`. A session
+ * opened with an API key has the id of that key.
+ */
 function callerOf(
   { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,
   asked: Tenant['mode'] | null,

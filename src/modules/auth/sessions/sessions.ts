@@ -53,8 +53,8 @@ export class Sessions {
 
   /**
    * Returns the user of the session in this `Cookie` header, or `null` if there is no active session. Throws if the
-   * database is unavailable, and throws 429 for a client address that sent too many unknown cookies. Omit `from` if the
-   * request was already counted for its client address.
+   * database is unavailable. Throws 429 if the client address `from` sent too many unknown cookies. Without `from`,
+   * unknown cookies are not counted.
    */
   async read(cookieHeader: string | undefined, from: string | null = null): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, from);
