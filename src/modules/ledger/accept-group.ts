@@ -32,9 +32,9 @@ export interface PendingAccept<T> {
   backlogMax: number;
   backlogBytesMax: number;
   /**
-   * Stores a group. After the commit, resolves to a function that the caller must call next. Errors of this function do
-   * not undo the commit. `piggybackStatement` runs in the same commit. With `within`, the group is stored in the
-   * caller's transaction, which commits after the function has run.
+   * Stores a group. Resolves after the commit to a function that the caller must call next, and whose errors do not
+   * undo the commit. `piggybackStatement` runs in the same commit. With `within`, the group is stored in the caller's
+   * transaction, which commits after the function has run.
    */
   store: (
     items: T[],
@@ -84,11 +84,14 @@ export class AcceptGroup<T> {
     return this.group.add(item);
   }
 
-  /** Stores the item in the caller's transaction. Throws if its key is already in use, and 503 without a partition. */
+  /**
+   * Stores the item in the caller's transaction. Throws if its idempotency key is already in use. Throws 503 if the
+   * table partition of its expiry day is missing.
+   */
   async within(item: T): Promise<void> {
     const committed = await this.pendingAccept.store([item], 'within').catch(async (error: unknown) => {
       if (sqlState(error) !== NO_PARTITION) throw error;
-      // Creates the missing partition for a retry, because the current transaction is aborted.
+      // The current transaction is aborted. Creates the missing partition, so that the client's next request succeeds.
       await this.partitions.ensure();
       throw unavailable('Retention was changed a moment ago. Nothing was accepted, try again.');
     });
@@ -110,8 +113,8 @@ export class AcceptGroup<T> {
       ride.over(false);
     } catch (error) {
       ride.over(true);
-      // An error with an SQLSTATE comes from a reachable server. The group can therefore be written without the
-      // results.
+      // An error with an SQLSTATE comes from a reachable server. The results may have caused the error, so the group is
+      // written without them.
       return sqlState(error) === null ? this.writeAgain(items, error, false) : this.write(items);
     }
     return committed();

@@ -52,7 +52,8 @@ export interface FannedOut extends Arrival {
   /** True if the endpoint is disabled. The event fails immediately, but stays visible and can be replayed. */
   refused: boolean;
   /**
-   * True if the filter timed out, so that it is unknown whether it matches. The event fails immediately, as if refused.
+   * True if the filter timed out, so that it is unknown whether it matches. The event fails immediately, as for a
+   * disabled endpoint.
    */
   undecided?: boolean;
 }
@@ -124,7 +125,10 @@ export interface ReceivedEvent {
   /** Empty if there is a disposition. */
   deliveries: readonly Arrival[];
   request: NewRequest;
-  /** Idempotency key with its stored answer. The key belongs to an API call (test, replay), or is the provider's id. */
+  /**
+   * Idempotency key with its stored answer. An API call that tests or replays an event provides the key. For a request
+   * from a provider, the key is the provider's id.
+   */
   idempotency: KeptAnswer;
   /** Lifetime of the idempotency key. Null for the default. */
   keyTtlMs: number | null;

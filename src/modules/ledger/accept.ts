@@ -48,8 +48,8 @@ export class Accept {
   }
 
   /**
-   * Accepts an event in the caller's transaction. Does not notify the local scheduler, so the event waits for a
-   * worker's sweep.
+   * Accepts an event in the caller's transaction. Does not notify the local scheduler, so the delivery waits until a
+   * worker polls for due deliveries.
    */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);

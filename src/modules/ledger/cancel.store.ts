@@ -17,9 +17,9 @@ interface Step {
 }
 
 /**
- * SQL that ends unclaimed deliveries and marks claimed ones to end, in the order of due_deliveries_pkey. With `wait`,
- * waits for locked rows and processes only one row, because a statement that waits while it holds another lock could
- * deadlock.
+ * SQL that cancels deliveries in the order of due_deliveries_pkey: ends unclaimed deliveries, and marks claimed ones,
+ * which their workers then end. With `wait`, waits for locked rows and processes only one row, because a statement that
+ * waits while it holds another lock could deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -62,7 +62,9 @@ const NEWEST: Statement = {
     order by d.event_id desc limit 1`,
 };
 
-/** Finds the targets of claimed deliveries that are marked to end. Used in case notifications were missed. */
+/**
+ * Finds the targets of claimed deliveries that are marked as cancelled. Used in case workers missed the notification.
+ */
 const HELD: Statement = {
   name: 'cancel_held',
   text: `
@@ -76,8 +78,8 @@ export class CancelStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Ends unclaimed deliveries, and marks claimed ones to end. Returns the number of both, and the targets of the marked
-   * ones.
+   * Cancels the deliveries of a target: ends unclaimed ones, and marks claimed ones. Returns the number of all, and the
+   * targets of the marked ones.
    */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;

@@ -6,7 +6,7 @@ import { CancelStore } from './cancel.store.js';
 import { type CancelReason, type WaitingSelection } from './cancellation.contract.js';
 import type { DeliveryKey, TargetKey } from './claims.contract.js';
 
-/** Cancels deliveries in PostgreSQL. If claimed deliveries were marked to end, notifies the workers. */
+/** Cancels deliveries in PostgreSQL. Notifies the workers if they have claimed some of these deliveries. */
 @Injectable()
 export class Cancellations {
   constructor(
@@ -16,8 +16,8 @@ export class Cancellations {
   ) {}
 
   /**
-   * Cancels deliveries in steps that hold locks briefly. Returns their number. Commits the caller's earlier changes
-   * first.
+   * Cancels the selected deliveries in short transactions, so that locks are brief. Returns the number of cancelled
+   * deliveries. Commits the caller's earlier changes first.
    */
   async ofTarget(selection: WaitingSelection): Promise<number> {
     await this.database.commitEarly();
@@ -26,7 +26,7 @@ export class Cancellations {
     return count;
   }
 
-  /** Cancels deliveries of events to one target, or to all. Returns how many deliveries were ended or marked to end. */
+  /** Cancels deliveries of events to one target, or to all targets. Returns the number of cancelled deliveries. */
   async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
@@ -39,7 +39,9 @@ export class Cancellations {
     return this.store.reasonOf(key);
   }
 
-  /** Returns targets of deliveries that are both marked and claimed, in key order: at most 1,000 after `after`. */
+  /**
+   * Returns targets with claimed deliveries that are marked as cancelled: at most 1,000 in key order, after `after`.
+   */
   heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
     return this.store.held(after);
   }

@@ -15,7 +15,10 @@ export class Claims {
     private readonly dueWork: DueWorkPoller,
   ) {}
 
-  /** Calls `isDue` when deliveries are due, and `isParked` when deliveries are parked, even by other processes. */
+  /**
+   * Registers callbacks: `isDue` runs when deliveries are due, and `isParked` when deliveries are parked. Both also
+   * cover deliveries of other processes.
+   */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
     this.dueWork.register({ name: PARKED, inMs: PARKED_IN_MS, wake: isParked });

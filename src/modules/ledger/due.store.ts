@@ -97,7 +97,10 @@ const CLAIM_THESE: Statement = {
 };
 
 export const [DUE, PARKED] = ['due', 'parked'];
-/** Reads the first entries of due_deliveries_due_at_idx and due_deliveries_parked_idx. */
+/**
+ * Time in ms until the next unclaimed delivery is due. Reads the first entry of due_deliveries_due_at_idx. PARKED_IN_MS
+ * reads due_deliveries_parked_idx.
+ */
 export const DUE_IN_MS = `
   select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked
     order by due_at limit 1`;

@@ -13,7 +13,10 @@ import { IdempotentRequests } from './idempotent-requests.js';
 import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
 
-/** Weight of an event of a fan-out, in addition to its payload. Limits a group to about 2,000 events. */
+/**
+ * Bytes that each event of a fan-out adds to the size of its group, besides the payload. Limits a group to about 2,000
+ * events.
+ */
 const EVENT_WEIGHT_BYTES = 2_048;
 
 /** Accepts fan-outs. Stores a message and all its events, or nothing. */

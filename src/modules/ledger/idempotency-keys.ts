@@ -24,7 +24,10 @@ export const takeKeys = (ttl: string): string => `
     where known.expires_at <= now() or (known.status is null and known.locked_until = excluded.locked_until)
   returning environment_id, route, key`;
 
-/** SQL condition for the rows of `input` to store: rows without a key, and rows whose key was just inserted (`k`). */
+/**
+ * SQL condition for the rows of `input` to store: rows without an idempotency key, and rows whose key was just inserted
+ * (`k`).
+ */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
 /** SQL that returns the positions of `input` that are not in `stored`. Usually there are none. */
@@ -32,7 +35,7 @@ export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
 /**
- * Returns the stored ones of `length` positions. `rows` contains the positions that were not stored, from `leftOut`.
+ * Returns which of `length` positions were stored. `rows` contains the positions that were not stored, from `leftOut`.
  */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';

@@ -5,7 +5,7 @@ import { AlreadyAnswered, type IdempotentRequest } from '#kernel/idempotency.js'
 import type { NewEvent } from './accept.contract.js';
 import { AcceptStore } from './accept.store.js';
 
-/** Runs only the first request with an idempotency key. Rejects later ones with the reason. */
+/** Runs only the first request with an idempotency key. Rejects later requests with the same key. */
 @Injectable()
 export class IdempotentRequests {
   private readonly inFlight = new Set<string>();

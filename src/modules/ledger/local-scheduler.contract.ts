@@ -10,7 +10,8 @@ import type { ClaimedDelivery, DeliveryKey } from './claims.contract.js';
 export type Admission = 'run' | 'park' | 'leave';
 
 /**
- * The local scheduler of deliveries, as used by the code that accepts events. It receives deliveries without a queue.
+ * Schedules deliveries in this process. The code that accepts events passes new deliveries to it directly, without a
+ * queue.
  */
 export interface Scheduler {
   /** Returns the id under which this process claims deliveries; null while it must not claim. */

@@ -5,7 +5,10 @@ import { EPOCH } from '#kernel/database/cluster-epochs.js';
  * events.
  */
 
-/** SQL that makes the rows of `source` available to pull. The id of this transaction determines their order. */
+/**
+ * SQL that makes the rows of `source` available to pull. Consumers get the items in the order of the transactions that
+ * inserted them.
+ */
 export const pullItems = (source: string): string => `
   insert into pull_items (environment_id, target_id, epoch, xid, event_id, ordinal, expires_on, endpoint_id, replayed)
   select environment_id, target_id, ${EPOCH}, pg_current_xact_id()::text::bigint, event_id, ordinal, expires_on,
@@ -22,15 +25,19 @@ const DLQ = 16;
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * SQL that inserts one row per environment and commit. The row contains an entry for each row of (environment_id,
- * key_id, other_id, at, what, ms). Either id may be null. If `at` is null, the current time applies.
+ * SQL that stores metrics in `rollup_parts`, one row per environment. The row contains an entry for each row of
+ * (environment_id, key_id, other_id, at, what, ms). `key_id` or `other_id` may be null. If `at` is null, the current
+ * time applies.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)
   select environment_id, array_agg(key_id), array_agg(other_id), array_agg(at), array_agg(what), array_agg(ms)
   from (${rows}) part group by environment_id`;
 
-/** SQL columns of an increment for a received event, for one key and optionally a second one. */
+/**
+ * SQL columns of the metric entry for a received event. The event is counted for the key `keyId` and, unless null, for
+ * `otherId`.
+ */
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 

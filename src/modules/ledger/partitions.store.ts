@@ -32,8 +32,8 @@ const TODAY: Statement = {
 const STEP = 1_000;
 
 /**
- * Ends open deliveries of past days while there is still a partition for their final records. Skips claimed deliveries,
- * because their worker records the last attempt. Scans all open deliveries.
+ * Ends open deliveries whose retention has ended, while the partition for their final records still exists. Skips
+ * claimed deliveries, because their worker records the last attempt. Scans all open deliveries.
  */
 const EXPIRE: Statement = {
   name: 'partitions_expire',
@@ -112,7 +112,10 @@ export class PartitionsStore {
       .filter(([, tables]) => tables.length > 0);
   }
 
-  /** Returns true if partitions of past days exist. Only then can there be open deliveries of past days. */
+  /**
+   * Returns true if there are partitions whose expiry day has passed. Without such partitions, no open delivery can
+   * have expired, and the caller skips a scan of all open deliveries.
+   */
   async hasPassed(): Promise<boolean> {
     const today = await this.today();
     return (await this.names()).some(({ name }) => isBefore(name, today));

@@ -18,7 +18,8 @@ export class Partitions {
   ) {}
 
   /**
-   * Creates missing partitions in a separate transaction. Call it after error 23514, which a changed retention causes.
+   * Creates missing partitions in a separate transaction. Call it after an insert failed with SQLSTATE 23514, because
+   * retention was changed.
    */
   async ensure(): Promise<void> {
     await this.store.ensure(await this.environments.retentions(), DAYS_AHEAD);

@@ -93,7 +93,10 @@ const receive = (isPulled: boolean): Statement => ({
   text: `with i as (select * from ${INPUT} as i(${COLUMNS})), d as (${DELIVERIES}), ${inserts(isPulled)} ${due(isPulled)}`,
 });
 
-/** Like `receive`, with idempotency keys as in `ledger_accept_once`. `ledger_fan_out_once` explains the subselect. */
+/**
+ * Like `receive`, with idempotency keys as in `ledger_accept_once`. The comment of `ledger_fan_out_once` explains the
+ * subselect.
+ */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,
   text: `

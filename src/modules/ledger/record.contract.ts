@@ -8,7 +8,7 @@ export interface DeliveryResult extends DeliveryKey {
   reason: string | null;
   /** Delay of the next attempt after the commit, by PostgreSQL's clock. Set only for `retrying`. */
   dueInMs: number | null;
-  /** True if the delivery waits until its target's gate opens. Otherwise it waits until a point in time. */
+  /** True if the delivery is parked until its target accepts deliveries again. Otherwise it is due after `dueInMs`. */
   parked: boolean;
   attemptsUsed: number;
   /** True if the target's consumer can now pull the delivery. */

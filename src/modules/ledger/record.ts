@@ -25,8 +25,8 @@ const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
   /**
-   * Must be called after the shared commit, even if it failed. Results that it did not commit are then written as
-   * usual.
+   * Must be called after the shared commit, even if the commit failed. Results that are not committed are then written
+   * separately.
    */
   over(isFailed: boolean): void;
 }
@@ -58,8 +58,9 @@ export class RecordResults implements OnApplicationShutdown {
   }
 
   /**
-   * Takes the waiting results, to add them to another commit. Returns null if there are none or too many. The caller
-   * must call `over` after that commit. Results that the commit did not write are then written as usual.
+   * Takes the waiting results, to write them in the commit of accepted events. Returns null if there are none or too
+   * many. The caller must call `over` after that commit. Results that the commit did not write are then written
+   * separately.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)

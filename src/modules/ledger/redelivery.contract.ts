@@ -54,7 +54,10 @@ export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
 
 export interface Resent {
   made: number;
-  /** Number of skipped deliveries. Their addressee accepts no deliveries, or a transform dropped the event. */
+  /**
+   * Number of deliveries that were skipped, because the addressee accepts no deliveries or a transform dropped the
+   * event.
+   */
   left: number;
   /** Reason why the first skipped addressee accepts no deliveries; null if all addressees accept them. */
   obstacle: string | null;
