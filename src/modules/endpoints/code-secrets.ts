@@ -12,7 +12,10 @@ const NAMES_SHOWN_MAX = 10;
 export class CodeSecrets {
   constructor(private readonly uses: SecretUsesStore) {}
 
-  /** Records the secrets that the code uses, in the caller's transaction. Throws 422 if a secret does not exist. */
+  /**
+   * Records which named secrets the endpoint's code uses, in the caller's transaction. Throws 422 if a secret does not
+   * exist.
+   */
   async use(environmentId: number, endpointId: Id, transform: TransformSettings | null): Promise<void> {
     const names = secretNames(transform?.code ?? '');
     const unknown = await this.uses.replace(environmentId, { kind: 'endpoint', id: endpointId }, names);

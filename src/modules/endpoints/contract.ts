@@ -113,7 +113,10 @@ function absentScheme(preset: string): Scheme {
   return { kind: 'code', verify, secretHeaders: [] };
 }
 
-/** Returns errors unless `managed` has only code and `url` has only a URL. */
+/**
+ * Returns errors if a `managed` transform or proxy lacks code or has a URL, or if one of kind `url` lacks a URL or has
+ * code.
+ */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,
   host: 'managed' | 'url',

@@ -14,7 +14,10 @@ import { type AskedRoutes, draftRoutes } from './route-drafts.js';
 
 export interface NewEndpoint {
   address: GivenAddress;
-  /** Domain id (`pdom_…` or `dom_…`). `null` for the host in the URL or, without a URL, for the default domain. */
+  /**
+   * Domain id (`pdom_…` or `dom_…`). If null, the host in `url` selects the domain. Without `url`, it is the default
+   * domain.
+   */
   domainId: string | null;
   status: 'active' | 'paused';
   settings: SettingsChanges;

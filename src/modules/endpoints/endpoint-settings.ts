@@ -201,8 +201,8 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Returns the errors in the deduplication settings. Checks them only if the call changes them or the preset, because a
- * removed preset no longer provides an id. `isVerified` means that the verification settings have no errors.
+ * Returns the errors in the deduplication settings. Checks them only if the call changes them or the preset, because
+ * only a preset provides an id. `isVerified` means that the verification settings have no errors.
  */
 function repeatFaults(
   changes: SettingsChanges,

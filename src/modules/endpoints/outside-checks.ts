@@ -30,8 +30,8 @@ export class OutsideChecks {
   ) {}
 
   /**
-   * Throws 422 with all errors. The settings must have no other errors. Call it outside of transactions, because
-   * checking code may take seconds.
+   * Runs all checks. Throws 422 with all errors. The caller must have found no other errors in the settings. Call it
+   * outside of transactions, because checking code may take seconds.
    */
   async pass(
     environmentId: number,
