@@ -15,7 +15,10 @@ import { DEFAULT_SETTINGS } from './settings.js';
 
 const ENTRIES_MAX = 10_000;
 
-/** Targets for ad-hoc URLs, which use default settings and the environment's signing secret. */
+/**
+ * Builds the targets for ad-hoc URLs, which are not stored as destinations. They use default settings and the
+ * environment's signing secret.
+ */
 @Injectable()
 export class AdHocTargets {
   private readonly cache: Cache<Target>;
@@ -27,8 +30,8 @@ export class AdHocTargets {
     clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Clears the whole cache. An environment's secret rarely changes, and the cache does not record which URLs it signs
-    // for.
+    // Clears the whole cache. A search for the environment's entries is not worthwhile, because its secret rarely
+    // changes.
     notifications.on('environment', () => this.cache.clear());
   }
 

@@ -24,7 +24,7 @@ export interface DestinationChanges {
   /** New credentials, which replace all stored ones. `null` removes them. */
   credentials?: Record<string, string> | null;
   status?: 'active' | 'disabled';
-  /** Reason for disabling the destination. Defaults to a sentence that names the API. */
+  /** Reason for disabling the destination. Defaults to a sentence which states that the API disabled it. */
   reason?: string;
 }
 

@@ -19,7 +19,7 @@ type Row = Columns<
 
 type TargetKey = Pick<CircuitChange, 'environmentId' | 'targetId'>;
 
-/** A new failure count for a circuit that stays closed. `i` is the index of the circuit among the changes. */
+/** A changed failure count of a circuit that stays closed. `i` is the index of the circuit among the changes. */
 interface Count {
   i: number;
   change: CircuitChange;
@@ -79,8 +79,8 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Uses the index `circuits_changed_at_idx`. Deliveries to an ad-hoc URL are retried for 28 hours, which is less than
-  // two days. While deliveries wait for an open circuit, each probe changes the circuit's row.
+  // Deletes circuits that have not changed for two days. No delivery is then waiting for an ad-hoc URL: its retries end
+  // after 28 hours, and each probe of an open circuit changes the row. Uses the index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c

@@ -9,7 +9,10 @@ import type { DestinationEntity, RetrySettings } from './destinations.entities.j
 import type { RetryPolicies } from './retry-policies.js';
 import type { SettingsChanges } from './settings.js';
 
-/** Converts delivery settings of a request. Throws 422 for a legacy secret that does not match its encoding. */
+/**
+ * Converts delivery settings from the API's format to the format of a settings change. Throws 422 if the secret of the
+ * legacy signature is empty or not valid in the given encoding (such as hex).
+ */
 export function deliveryChanges(given: DeliverySettings): SettingsChanges {
   const {
     headers,

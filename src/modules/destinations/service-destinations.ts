@@ -26,7 +26,8 @@ export class ServiceDestinations {
   ) {}
 
   /**
-   * Creates a destination unless it exists. Does not use the target cache, where a cached null would fail a delivery.
+   * Creates a destination unless it exists. Does not use the target cache, which would cache that the destination is
+   * missing, so that a delivery would fail.
    */
   async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;
