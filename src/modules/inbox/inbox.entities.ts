@@ -27,7 +27,10 @@ export class AliasEntity {
   @Column('uuid', { name: 'domain_id', nullable: true })
   domainId: Id | null;
 
-  /** Local part in lower case: `support`, or `*` for all mail to the domain that no other alias receives. */
+  /**
+   * Local part in lower case, such as `support`. On a custom domain also with a tag (`support+eu`), a pattern
+   * (`support*`), or `*` for all mail that no other alias of the domain receives.
+   */
   @Column('text', { name: 'local_part' })
   localPart: string;
 

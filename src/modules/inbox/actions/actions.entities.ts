@@ -17,7 +17,7 @@ export class ForwardAddressEntity {
   @Column('text')
   state: 'pending' | 'confirmed' | 'refused';
 
-  /** Random part of the confirmation link. A row that is created again gets a new link. */
+  /** Random part of the confirmation link. If the address is removed and requested again, it gets a new link. */
   @Column('uuid')
   nonce: Id;
 

@@ -41,8 +41,8 @@ export class AutoReplies {
   ) {}
 
   /**
-   * Plans a reply, or returns the reason for sending none. Null if the alias has no automatic reply. Starts the reply
-   * period.
+   * Plans a reply, or returns the reason for sending none. Null if the alias has no automatic reply. A planned reply
+   * starts the period in which the sender gets no further reply.
    */
   async plan(message: WaitingMessage, decided: Decided): Promise<PlannedReply | null> {
     const { autoReply, environmentId, aliasId, id, envelopeFrom } = message;

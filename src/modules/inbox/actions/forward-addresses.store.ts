@@ -83,8 +83,8 @@ export const CONFIRMATION_IN_MS =
 
 /**
  * Deletes addresses that no alias uses and that were requested more than a day ago. Refusals are kept, so that the
- * owner is not asked again. Scans the table and all aliases once. Single addresses allow a hash join, but `address =
- * any (forward_to)` would not.
+ * owner is not asked again. Scans the table and all aliases once. `unnest` allows a hash join, but `address = any
+ * (forward_to)` would not.
  */
 const FORGET: Statement = {
   name: 'forward_addresses_forget',

@@ -25,10 +25,7 @@ export interface AliasRoutes {
 /** Selects an alias's destinations whose filters match a received message. Each destination gets one delivery. */
 @Injectable()
 export class AliasRouting {
-  /**
-   * Cached routes of aliases. A message may have been claimed with a newer version of its alias. The routes are then
-   * reloaded.
-   */
+  /** Cache of aliases' routes. Routes are loaded again if a message was claimed with a newer version of its alias. */
   private readonly cache: Cache<AliasRoutes>;
 
   constructor(

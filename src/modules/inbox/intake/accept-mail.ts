@@ -55,7 +55,7 @@ export class AcceptMail {
       const addressed = byAlias(envelope.recipients);
       return addressed.length === 0 ? taken([]) : await this.store(envelope, bytes, addressed);
     } catch (error) {
-      // A storage error is not the sender's fault. The sender's server retries after the temporary error.
+      // The sender cannot fix a failure of storage. The reply is therefore temporary, and the sender's server retries.
       const isAway = error instanceof ApiError;
       this.logger[isAway ? 'warn' : 'error'](
         `A message of ${bytes.sizeBytes} bytes from ${envelope.clientIp} could not be stored: ${(error as Error).message}`,
@@ -64,7 +64,10 @@ export class AcceptMail {
     }
   }
 
-  /** Stores reports first. Reports are deduplicated, so the client can safely resend if a later step fails. */
+  /**
+   * Stores bounces and other reports before all other mail. Reports are deduplicated, so the client can safely send the
+   * message again if a later step fails.
+   */
   private async takeReports({ from, recipients, clientIp }: MailEnvelope, bytes: IncomingBytes): Promise<void> {
     const reports = recipients.filter((recipient) => recipient.kind === 'report');
     if (reports.length === 0) return;

@@ -1,13 +1,16 @@
 /**
- * Minimum and maximum time between two groups of messages while the intake is rate limited. Messages are admitted in
- * groups, because a group shares one commit on the disk that deliveries also use. After the minimum time, a group is
- * admitted as soon as the rate allows `BURST_WORTH` messages.
+ * Minimum and maximum time between two bursts while received mail is rate limited. The messages of a burst are admitted
+ * together and share one commit, because commits slow down deliveries. After the minimum time, the next burst starts as
+ * soon as the rate allows `BURST_WORTH` messages.
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** Number of messages that starts a burst. It equals the number of messages that one environment reads concurrently. */
+/**
+ * Number of allowed messages at which the next burst starts. It equals the number of messages that one environment
+ * reads concurrently.
+ */
 const BURST_WORTH = 24;
-/** Maximum time for which unused capacity accumulates, so that a late burst does not lower the rate. */
+/** Maximum time for which unused capacity accumulates, so that a late burst does not lower the average rate. */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
 /** Number of bytes that count as one message. A smaller message also counts as one. */
@@ -18,10 +21,10 @@ interface Waiter {
   enter: (isIn: boolean) => void;
 }
 
-/** Limits the number of messages per second, and lets them through in bursts, in the order of arrival. */
+/** Limits the rate of messages. Admits waiting messages in bursts, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
-  /** Number of messages that may still pass after `openFor`. Infinite at all other times. */
+  /** Number of messages that may still pass after `openFor`. Infinite if `openFor` is not in effect. */
   private left = Infinity;
   private tokens = 0;
   private atMs: number;

@@ -64,7 +64,8 @@ export class MailPace {
   }
 
   /**
-   * Returns unused capacity of `allowed`, a result of `readable`. `sizes` are the bytes of each message that was read.
+   * Gives back the part of `allowed`, a result of `readable`, that was not used. `sizes` are the bytes of each message
+   * that was read.
    */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
@@ -132,7 +133,10 @@ export class MailPace {
   }
 }
 
-/** Returns the gate's limit if it has one, because messages pass it in bursts. Otherwise returns the measured rate. */
+/**
+ * Returns the gate's limit if it has one, because messages pass in bursts, which distort a measured rate. Otherwise
+ * returns the measured rate.
+ */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;
 }

@@ -12,8 +12,8 @@ export class LookupError extends Error {
 }
 
 /**
- * Time limit of a DNS answer. The maximum number of queries per phase does not include DKIM keys (SPF may need 110,
- * DMARC 88).
+ * Time limit of a DNS answer, and maximum number of queries per phase. SPF may need 110 queries and DMARC 88. Queries
+ * for DKIM keys have a separate limit.
  */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;
@@ -40,7 +40,8 @@ export class MessageLookups {
   constructor(
     private readonly records: NameRecords,
     /**
-     * Key of the DNS quota. Because of the quotas, unresponsive name servers of one environment do not delay others.
+     * Key of the DNS quota: each environment has its own quota, so that its unresponsive name servers do not delay
+     * others.
      */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,

@@ -3,7 +3,10 @@ import type { Job, JobEnd, ThreadSlot } from '#sandbox/thread-slot.js';
 const PAUSE_MS_FIRST = 100;
 const PAUSE_MS_MAX = 2_000;
 
-/** Runs a job on a thread slot and returns its result. While the slot is busy, retries until `untilMs` (monotonic). */
+/**
+ * Runs a job on a worker thread and returns its result. While all threads are busy, retries until `untilMs`
+ * (monotonic).
+ */
 export async function runUntil<C, A>(
   threadSlot: Pick<ThreadSlot<C, A>, 'run'>,
   job: Job<C>,

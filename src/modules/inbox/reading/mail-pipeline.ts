@@ -180,7 +180,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const working = this.process(message).finally(() => {
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
-      // There is now capacity for another message, also of this environment.
+      // The finished message leaves capacity for another one, also of the same environment.
       this.wakeSoon();
     });
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
@@ -228,7 +228,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);
-    // The row stays as a record that the message was received.
+    // Even without its bytes, the message is kept as a record that it was received.
     if (read === null) return undecided(message, 'Its bytes have been deleted.');
     const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
     return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;

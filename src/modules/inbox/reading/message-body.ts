@@ -114,8 +114,8 @@ class BodyReader {
 }
 
 /**
- * Parts of the text and of the HTML. Inside an alternative, a part that is only text nulls the list of the HTML, and
- * vice versa.
+ * Parts that form the text and the HTML of a message. Inside a multipart/alternative, a plain-text part sets `html` to
+ * null, and an HTML part sets `text` to null.
  */
 interface BodyLists {
   text: Leaf[] | null;
@@ -135,7 +135,7 @@ function select(part: Part, parent: Branch | null, isInAlternative: boolean, lis
 function selectAmong(branch: Branch, isInAlternative: boolean, lists: BodyLists): void {
   const isAlternative = branch.type === 'multipart/alternative';
   const before = { text: lists.text?.length ?? 0, html: lists.html?.length ?? 0 };
-  // Copies the lists, because a part inside the branch may null a list only for that branch.
+  // Copies the lists, so that a part that sets a list to null affects only this branch.
   const inside = { ...lists };
   for (const part of branch.parts) select(part, branch, isInAlternative || isAlternative, inside);
   if (!isAlternative || lists.text === null || lists.html === null) return;

@@ -169,7 +169,10 @@ class PartTree {
     else this.outside.set(part, { chunks: [], boundary: node._boundary });
   }
 
-  /** Keeps the bytes of a multipart that are outside its parts. They are the content of a multipart without parts. */
+  /**
+   * Keeps the bytes of a multipart that are outside its parts. If the multipart has no parts, these bytes are its
+   * content.
+   */
   keepOutside(node: SplitNode, bytes: Buffer): void {
     const part = this.parts.get(node)?.part;
     if (part?.kind === 'branch') this.outside.get(part)?.chunks.push(bytes);
@@ -198,7 +201,7 @@ class PartTree {
       if (content.toString('latin1').trim() === '') continue;
       lacksBoundary = true;
       const leaf = { ...textLeaf(branch.headerLines), sizeBytes: content.length };
-      // `keeps` needs the leaf to be in its branch: the first part of a multipart/related is its text.
+      // The leaf must be in its branch before `keeps` runs, which treats the first part of a multipart/related as text.
       branch.parts.push(leaf);
       leaf.content = content.subarray(0, this.keeps(leaf, branch));
     }
