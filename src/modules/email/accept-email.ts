@@ -158,13 +158,19 @@ export class AcceptEmail {
     };
   }
 
-  /** Returns true if the email must be scheduled. False if all recipients are suppressed: the response says so. */
+  /**
+   * Returns true if the email must be scheduled. Returns false if all recipients are suppressed, because the response
+   * then has the status `suppressed`.
+   */
   private async isForLater(environmentId: number, draft: CompleteDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;
     return !(await this.composition.isSuppressed(environmentId, draft));
   }
 
-  /** Stores a scheduled email. With an idempotency key, the HTTP layer commits both in one transaction. */
+  /**
+   * Stores a scheduled email. If the request has an idempotency key, the HTTP layer commits the email and the key in
+   * one transaction.
+   */
   private async schedule(
     environmentId: number,
     id: Id,

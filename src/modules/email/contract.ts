@@ -47,7 +47,9 @@ export abstract class IncomingReports {
 export interface NamedEmail {
   environmentId: number;
   emailId: Id;
-  /** Indexes in the result of `SentEmails.recipientsOf`. Null for return paths of older versions. */
+  /**
+   * Positions of the recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions.
+   */
   places: readonly number[] | null;
 }
 

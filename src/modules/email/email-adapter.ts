@@ -143,14 +143,17 @@ export class EmailAdapter extends DestinationAdapter {
     return topicId === undefined ? null : this.ours(() => this.topics.refusalOf(environmentId, topicId, address));
   }
 
-  /** Submits the email. Simulated replies for simulator addresses and captured mail. Null without a stored message. */
+  /**
+   * Submits the email, except to simulator addresses and for captured mail, which get simulated replies. Returns null
+   * if the stored message no longer exists.
+   */
   private async submit(
     environmentId: number,
     email: EmailState,
     addresses: readonly string[],
   ): Promise<SubmissionReport | null> {
-    // The transport `capture:` sends no mail to other servers. It still receives captured mail, also that of the test
-    // environment, and delivers the mail to the installation's own aliases.
+    // Captured mail is not submitted, except to the transport `capture:`. It sends no mail to other servers, and
+    // delivers mail to the installation's own aliases.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
     const played = addresses.map(
       (address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null),
@@ -209,7 +212,10 @@ export class EmailAdapter extends DestinationAdapter {
     return nothing('refused', NO_RECIPIENTS[status] ?? 'No recipient is left to send to.');
   }
 
-  /** Returns an attempt's result. If no recipient is deferred, success means that no recipient was ever rejected. */
+  /**
+   * Returns an attempt's result. The result is a success only if no recipient is deferred, and none was rejected in
+   * this or an earlier attempt.
+   */
   private resultOf(
     email: EmailState,
     facts: readonly EmailFact[],
@@ -249,7 +255,10 @@ export class EmailAdapter extends DestinationAdapter {
     }
   }
 
-  /** Returns the result of `ask`. Throws `NotAttempted` if Posthorn's storage fails: the transport is not at fault. */
+  /**
+   * Returns the result of `ask`. If Posthorn's storage fails, throws `NotAttempted`, because the transport is not at
+   * fault.
+   */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

@@ -200,7 +200,10 @@ const STATUS = `
 const ACCEPTED = `(
   select true from events v where v.environment_id = e.environment_id and v.id = e.id and v.expires_on = e.expires_on)`;
 
-/** For a deferred recipient, `detail` contains the reason. */
+/**
+ * SQL expression: progress of an email with the status `sending`. A recipient that is still `sending` and has a
+ * `detail` was deferred.
+ */
 const PROGRESS = `
   case when e.status = 'sending' then (
     select case when bool_or(r ->> 'state' = 'sending' and r ->> 'detail' is not null) then 'delivery_delayed'
@@ -494,7 +497,10 @@ export class EmailsStore {
     return this.database.readPrepared(LIST_SCHEDULED, [environmentId, beforeId, fromId, limit]);
   }
 
-  /** Lists emails by status, newest first. Scans up to `candidatesMax`. `floor`: last scanned, if more may follow. */
+  /**
+   * Lists emails by status, newest first. Scans up to `candidatesMax` emails. `floor` is the last scanned id, if more
+   * may follow.
+   */
   async listOf(
     status: EmailStatus,
     { environmentId, beforeId, fromId, targetId }: EmailFilter,

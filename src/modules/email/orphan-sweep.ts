@@ -26,8 +26,8 @@ export class OrphanSweep {
     private readonly clock: Clock,
   ) {}
 
-  // If this machine's clock is a day fast, emails that are just being accepted look like orphans. Because of
-  // `removesByAge`, the retention gate then skips the sweep.
+  // If this machine's clock is a day fast, emails that are just being accepted look like orphans. With `removesByAge`,
+  // no sweep runs while the clock differs from PostgreSQL's.
   @Every(EVERY_MS, { name: 'Orphaned email sweep', runsOn: 'worker', removesByAge: true })
   async sweep(): Promise<void> {
     const untilMs = this.clock.nowMs() - AGE_MS;
