@@ -154,12 +154,18 @@ export function isDisposition(status: EventStatus | undefined): status is Dispos
   return DISPOSITIONS.some((each) => each === status);
 }
 
-/** Uses the index messages_pkey. Uses a scalar subquery for the same reason as `STATUS`. */
+/**
+ * SQL condition: the event's message was sent to the application `$9`. Uses the index messages_pkey, in a scalar
+ * subquery for the same reason as `STATUS`.
+ */
 const OF_APPLICATION = `
   and (select m.application_id from messages m
        where m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on) = $9`;
 
-/** Uses the indexes due_deliveries_pkey and deliveries_pkey, for one event at a time. */
+/**
+ * SQL condition: the event was sent or routed to the destination `$8`. Looks up the deliveries of each event with
+ * due_deliveries_pkey and deliveries_pkey.
+ */
 const ROUTED = `
   and (e.target_id = $8 or (
     select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id
@@ -301,8 +307,8 @@ export function windowRows(filter: Conditions): number {
 
 /**
  * Finds the oldest id that one page may scan. At this id, one of the list's indexes reaches the maximum number of
- * scanned rows. Returns null if the index contains only matching events. This limit avoids an index for every filter,
- * which would slow down accepting and delivering events.
+ * scanned rows. Returns null if no limit is needed, because the index contains only matching events. The limit avoids
+ * an index for every filter, which would slow down accepting and delivering events.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);
@@ -319,10 +325,13 @@ const endOf = (rows: string, id: string, condition = ''): string => `
   select ${id} as id from ${rows} where environment_id = $1::int and ${id} < $2::uuid and ${id} >= $3::uuid ${condition}
   order by ${id} desc offset $4::int limit 1`;
 
-/** Reads only the index due_deliveries_pkey. */
+/** Finds the oldest open delivery that a page may scan. Reads only the index due_deliveries_pkey. */
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
-/** Uses the index messages_application_id_idx. A message counts once for each of its events. */
+/**
+ * Finds the oldest message that a page may scan, with the index messages_application_id_idx. A message counts once for
+ * each of its events.
+ */
 const MESSAGES_END = `
   select id from (
     select id, sum(greatest(fanout, 1)) over (order by id desc rows unbounded preceding) as events from messages

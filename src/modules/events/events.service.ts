@@ -239,7 +239,8 @@ function possible(
   if (status === undefined && error === undefined) return undefined;
   const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
   const rest = asked.filter((each) => {
-    // An event whose last attempt failed is not delivered, and an event with a disposition had no attempt.
+    // An event whose last attempt failed is not delivered. An event with a disposition, such as `parked`, had no
+    // attempt.
     if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
     // An event with a disposition has no destination. An event sent to an application is never quarantined or parked.
     return (

@@ -29,7 +29,8 @@ export interface ChangeRow extends EventRow, ChangeKey {
 export interface Changes {
   rows: ChangeRow[];
   /**
-   * Start position of the read. Rows take over its `atMs`, so that a stream resumed at a row searches equally far back.
+   * Start position of the read. The positions of the rows contain its `atMs`, so that a stream resumed at a row
+   * searches equally far back.
    */
   from: StreamPosition;
   /** Position up to which all changes were read. */
@@ -44,8 +45,8 @@ export interface Changes {
 }
 
 /**
- * A read also searches this time range before its position. It is longer than the time from an id's creation to its
- * commit.
+ * A read also searches this much time before its start position, because a row is committed some time after its id was
+ * created.
  */
 const LOOK_BACK_MS = 90_000;
 
