@@ -58,9 +58,9 @@ const REFUSED_INCREMENTS = `
 
 /**
  * Inserts the rows of `m` (messages) and `d` (their events). A message stores the payload of its events. Without a
- * matching endpoint, the message becomes one event. The target and the endpoint of an event have the same id if the
- * endpoint has its own URL. Metrics then count this id only once. The parts for pulled, refused or unmatched events are
- * omitted if there are none.
+ * matching endpoint, the message becomes one event. An endpoint with its own URL is also the target of its deliveries,
+ * so its metrics are counted only once. The parts for pulled, refused or unmatched events are omitted if there are
+ * none.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),

@@ -31,7 +31,10 @@ export interface Scheduler {
   pressure(environmentId: number): Pressure | null;
 }
 
-/** Wakes workers in other processes for due deliveries. If a wake-up is lost, the next sweep finds the deliveries. */
+/**
+ * Wakes workers in other processes for due deliveries. If a wake-up is lost, the next periodic check of a worker finds
+ * the deliveries.
+ */
 export interface WakeQueue {
   announce(deliveries: DeliveryKey[]): void;
 }

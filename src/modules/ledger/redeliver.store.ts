@@ -71,7 +71,8 @@ export interface Sendable
 }
 
 /**
- * A dead letter. `isDropped` is true if a transform dropped its event. Only older versions could replay such events.
+ * A dead letter. `isDropped` is true if a transform dropped its event, which an older version of Posthorn then
+ * replayed.
  */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
