@@ -155,7 +155,10 @@ export class Sessions {
   }
 }
 
-/** Returns the CSRF token, derived from the session token. Only the cookie or the session's pages reveal it. */
+/**
+ * Returns the CSRF token, derived from the session token. Other sites cannot compute it, because they cannot read the
+ * cookie.
+ */
 function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf:${token}`, 'base64url');
 }
