@@ -75,7 +75,7 @@ export class MailGate {
     return taken;
   }
 
-  /** Returns capacity that `take` counted for `count` messages, because fewer messages were waiting. */
+  /** Gives back capacity for `count` messages that `take` counted, because fewer messages were waiting. */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;

@@ -24,7 +24,7 @@ export interface NewMessage {
   reason: DoorReason | null;
   /** Address of MAIL FROM. Empty for the null sender. */
   envelopeFrom: string;
-  /** Envelope recipients that led to this alias. */
+  /** Envelope recipients whose mail this alias receives. */
   envelopeTo: readonly string[];
   clientIp: string;
   helo: string;

@@ -51,7 +51,7 @@ export class MessageLookups {
     return this.questions;
   }
 
-  /** Starts a phase, such as SPF, with a new query budget and a time limit of `ms`. */
+  /** Starts a phase, such as SPF, with a new limit of queries and a time limit of `ms`. */
   allow(ms: number): void {
     clearTimeout(this.timer);
     this.earlier = this.questions;

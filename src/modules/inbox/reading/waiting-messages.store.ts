@@ -87,12 +87,11 @@ export const DAYS_MAX = 4;
 const LEASE = `interval '12 seconds'`;
 
 /**
- * Claims messages fairly. Uses inbox_messages_received_idx, with one index scan per environment with waiting messages,
- * for its oldest unclaimed messages.
+ * Claims messages fairly: the oldest message of each environment comes before any environment's second message.
  *
- * The oldest message of each environment comes before any environment's second message. Only selected rows are locked
- * and checked again, regardless of how many wait. Rows that another process claimed first are skipped, but counted in
- * `picked`.
+ * Uses inbox_messages_received_idx, with one index scan per environment with waiting messages. Only selected rows are
+ * locked and checked again, regardless of how many wait. Rows that another process claimed first are skipped, but
+ * counted in `picked`.
  *
  * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
  * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
