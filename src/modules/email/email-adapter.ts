@@ -138,7 +138,10 @@ export class EmailAdapter extends DestinationAdapter {
     return this.resultOf(email, facts, report);
   }
 
-  /** Returns why the recipient gets no email on the topic. Null if subscribed, or if the email has no topic. */
+  /**
+   * Returns why the recipient gets no email because of its topic. Null if the recipient is subscribed, or if the email
+   * has no topic.
+   */
   private async topicRefusal(environmentId: number, { topicId, address }: StoredRecipient): Promise<string | null> {
     return topicId === undefined ? null : this.ours(() => this.topics.refusalOf(environmentId, topicId, address));
   }

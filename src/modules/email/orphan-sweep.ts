@@ -9,9 +9,12 @@ import { RawEmails } from './raw-emails.js';
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const STEP = 500;
-/** Minimum age of an orphan. Clients stop retrying within a day, so an older email never gets an event. */
+/**
+ * Minimum age of an orphan, an email without an event. Clients stop retrying within a day, so an older email never gets
+ * an event.
+ */
 const AGE_MS = 86_400_000;
-/** The first sweep of a process covers this additional age, to find orphans that other processes left. */
+/** Additional age that the first sweep of a process covers, to find orphans that other processes left. */
 const BACK_MS = 3 * 86_400_000;
 
 /** Deletes emails that were never accepted, because a crash or a failure prevented the creation of their event. */
@@ -38,8 +41,8 @@ export class OrphanSweep {
   }
 
   /**
-   * Returns the expiry days of emails created in the period, by current retention. Orphans on other days expire by
-   * themselves.
+   * Returns the expiry days of emails created in the period, by current retention. Orphans with other expiry days are
+   * removed when their retention ends.
    */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();

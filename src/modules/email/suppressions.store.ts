@@ -37,9 +37,9 @@ const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "crea
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
 /**
- * Uses suppressions_address_idx, environments_pkey and organizations_pkey. Adds nothing for a removed organization,
- * whose addresses were erased. A complaint replaces every other reason, and an unsubscription replaces a bounce or a
- * manual suppression. Any reason replaces an expired suppression.
+ * Adds a suppression, or replaces a weaker one: a complaint replaces every other reason, and an unsubscription replaces
+ * a bounce or a manual suppression. Any reason replaces an expired suppression. Adds nothing for a removed
+ * organization, whose addresses were erased. Uses suppressions_address_idx, environments_pkey and organizations_pkey.
  */
 const ADD: Statement = {
   name: 'suppressions_add',

@@ -20,8 +20,7 @@ const HEADERS = { 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, no
 
 /**
  * Serves the unsubscribe links in emails: the page for readers, and one-click requests from mail programs (RFC 8058).
- * Not part of the API. The token is the only credential. No cookies are read, so a form on another site can do no more
- * than a reader with the link.
+ * Not part of the API. The token is the only credential. No cookies are read, so CSRF is not possible.
  */
 @ApiExcludeController()
 @Controller('u')
