@@ -57,9 +57,9 @@ const PAGE_SET_ASIDE: Statement = {
 };
 
 /**
- * Uses the index requests_pkey, with one lookup in each partition. If a body equals the event's payload, only the event
- * stores it. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second for 25 MB. A
- * duplicate without a body was erased together with its event (events_pkey).
+ * Finds a request with requests_pkey, with one lookup in each partition. If a body equals the event's payload, only the
+ * event stores it. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second for 25 MB.
+ * A duplicate whose body is missing was erased together with the event of the earlier request (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',

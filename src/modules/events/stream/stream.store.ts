@@ -78,9 +78,8 @@ const branch = (columns: string, table: string, environment: string, since: stri
   where ${environment} = any($1::int[]) and ${since} and (select upto > $2::bigint from bounds)`;
 
 /**
- * Reads all inserts of the given and later transactions, up to the transaction horizon. Uses the indexes events_pkey
- * for events, attempts_started_at_idx for attempts and deliveries_settled_at_idx for deliveries, each within the time
- * limit; primary keys for the joined rows.
+ * Reads all inserts of the given and later transactions, up to the transaction horizon. For the inserted rows, uses the
+ * indexes events_pkey, attempts_started_at_idx and deliveries_settled_at_idx within the time limit.
  *
  * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. Without it, the planner
  * does so while a partition is small or the time is unknown.

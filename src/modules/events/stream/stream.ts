@@ -42,7 +42,10 @@ export class EventStream implements OnModuleDestroy {
   private readonly behind = new Set<StreamListener>();
   private readonly reader: Loop;
   private readonly pulse: Loop;
-  /** Shared position: all changes before it were sent to the clients in `listening`. Null if there are no clients. */
+  /**
+   * Position that the clients in `listening` share: all changes before it were sent to them. Null if there are no
+   * clients.
+   */
   private position: StreamPosition | null = null;
   private isClosed = false;
 
@@ -140,7 +143,7 @@ export class EventStream implements OnModuleDestroy {
       const environments = [...new Set([...this.listening].map(({ environmentId }) => environmentId))];
       if (environments.length === 0) return this.beginHere();
       const changes = await this.store.read(environments, at, null, PAGE_ROWS);
-      // Another iteration may have moved the shared position during the read.
+      // Another iteration may have moved the clients' shared position during the read.
       if (this.position !== at) return false;
       if (changes.isOther) return this.skipToNow(at, 'storage');
       for (const listener of this.listening) this.sendAll(listener, changes);
@@ -157,7 +160,10 @@ export class EventStream implements OnModuleDestroy {
     return true;
   }
 
-  /** Sends the changes up to the shared position as fast as the client reads, and a gap if changes are skipped. */
+  /**
+   * Serves a client that lags behind: sends the changes up to the shared position as fast as the client reads. Sends a
+   * gap if changes are skipped.
+   */
   private async catchUp(listener: StreamListener): Promise<void> {
     const until = this.position as StreamPosition;
     for (let { at } = listener; at !== null && !isSame(at, until); at = listener.at) {
