@@ -166,7 +166,7 @@ export class ReceiveStore {
       ...deliveryValues(group),
       claimant,
       jsonbArray(requests.map((request) => request.answer)),
-      // Null if the event's query equals the raw request's query, so that the query is sent to PostgreSQL only once.
+      // Sends null for an event's query that equals the raw request's query, to transfer the query only once.
       textArray(
         events.map(({ requestLine, request }) => (requestLine.query === request.query ? null : requestLine.query)),
       ),
