@@ -37,8 +37,8 @@ export class GrantedKeys {
 
   /**
    * Creates a key, in the caller's transaction if there is one. Returns `null` if the approver was removed or no longer
-   * has the scope. The key is revoked with its approver, and expires no later than the approver's sign-in key. The text
-   * of the key cannot be read again.
+   * has the scope. The key expires no later than the approver's sign-in key, and is revoked when the approver is
+   * removed. The text of the key cannot be read again.
    */
   issue({
     environmentId,
