@@ -43,8 +43,8 @@ export class Targets {
 
   /**
    * Returns targets in the order of `ids`. One statement loads the targets that are not in the cache. A result is
-   * `null` if the target does not exist, or if its secrets cannot be resolved. In the second case, the attempt reports
-   * the error. Rejects if the database is unavailable.
+   * `null` if the target does not exist. It is also `null` if the secrets in its headers cannot be resolved, which the
+   * attempt then reports. Rejects if the database is unavailable.
    */
   ofDestinations(environmentId: number, ids: readonly Id[]): Promise<(Target | null)[]> {
     return this.destinations.ofAll(environmentId, ids);
