@@ -40,7 +40,10 @@ const COUNT: Statement = {
       and ($2 = 'pending' or requested_at > now() - interval '1 day')`,
 };
 
-/** Uses forward_addresses_send_at_idx. Postpones the next attempt by the lease, so that only one process sends. */
+/**
+ * Claims due confirmation mails: postpones the next attempt by the lease, so that only one process sends each mail.
+ * Uses forward_addresses_send_at_idx.
+ */
 const CLAIM_DUE: Statement = {
   name: 'forward_addresses_claim_due',
   text: `
@@ -60,7 +63,10 @@ const NOTE: Statement = {
     where environment_id = $1 and address = $2 and nonce = $3 and state = 'pending'`,
 };
 
-/** Uses forward_addresses_pkey. A refusal is always possible, a confirmation only while the address is pending. */
+/**
+ * Records the owner's decision. A refusal is always possible, a confirmation only while the address is pending. Uses
+ * forward_addresses_pkey.
+ */
 const DECIDE: Statement = {
   name: 'forward_addresses_decide',
   text: `

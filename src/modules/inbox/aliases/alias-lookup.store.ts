@@ -15,8 +15,8 @@ const PLATFORM: Statement = {
 };
 
 /**
- * Uses aliases_address_idx, with one lookup for each of at most 67 addresses. Ignores aliases of another domain that has
- * the same name but a different id.
+ * Finds an alias on a custom domain. Uses aliases_address_idx, with one lookup for each of at most 67 addresses.
+ * Ignores aliases of another domain that has the same name but a different id.
  */
 const CUSTOM: Statement = {
   name: 'alias_lookup_custom',

@@ -16,7 +16,10 @@ export class EmailReplies {
     private readonly cursors: Cursors,
   ) {}
 
-  /** Returns the replies that any alias received, newest first. Throws 404, and 400 for an invalid cursor. */
+  /**
+   * Returns the replies that any alias received, newest first. Throws 404 for an unknown email, and 400 for an invalid
+   * cursor.
+   */
   async list(tenant: Tenant, text: string, { cursor, limit = LIMIT_DEFAULT }: PageQuery): Promise<Page<ReplyRow>> {
     const { email } = await this.emails.find(tenant, text);
     const list: CursorQuery = { list: 'replies', filters: { emailId: email.id } };

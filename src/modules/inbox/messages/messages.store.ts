@@ -113,8 +113,8 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Uses inbox_messages_pkey. Marks a message without parsed contents as processed, because its bytes are no longer
- * available.
+ * Erases a message (inbox_messages_pkey). A message that is not parsed yet becomes `processed`, because its bytes are
+ * no longer available.
  */
 const ERASE: Statement = {
   name: 'inbox_erase',

@@ -55,7 +55,7 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // Imported for the first message, because most processes never read one.
+    // Imported only when the first message is read, because most processes never read one.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
@@ -101,7 +101,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
-      // Uses the raw From header if the parser and the authentication found different authors.
+      // The parser and the authentication may find different authors. The raw From header is then used.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
           ? parsed.from

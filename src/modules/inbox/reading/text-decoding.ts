@@ -29,7 +29,7 @@ const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xe
 const CYRILLIC_LETTERS_MIN = 3;
 /** Minimum share of the bytes above ASCII that are letters in words without ASCII letters. */
 const CYRILLIC_WORDS_MIN = 0.75;
-/** Minimum share of frequent letters in these words. */
+/** Minimum share of frequent Cyrillic letters in words without ASCII letters. */
 const FREQUENT_MIN = 0.35;
 /** Seven-bit character sets. They cannot contain undeclared bytes above ASCII. */
 const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
