@@ -116,7 +116,10 @@ export class AcceptEmail {
     };
   }
 
-  /** Returns the sender's identity, and the draft with the policies' headers, topic and attachments. Throws 422. */
+  /**
+   * Returns the sender's identity, and the draft with the policies' headers, topic and attachments. Throws 422 if the
+   * email is rejected.
+   */
   private async complete(
     tenant: Tenant,
     draft: EmailDraft,

@@ -118,7 +118,7 @@ export class EmailContentsController {
   }
 }
 
-/** Parses the id of an attachment in a query parameter. Throws 400. */
+/** Parses the id of an attachment in a query parameter. Throws 400 for an invalid id. */
 function positionIn(parameter: string, id: string | undefined): number | null {
   const index = id === undefined ? null : attachmentIndex(id);
   if (id !== undefined && index === null) throw badRequest(`${parameter} must be the id of an attachment (att_0).`);

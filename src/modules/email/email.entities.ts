@@ -76,7 +76,7 @@ export class EmailEntity {
   @Column('text', { name: 'return_path_host', nullable: true })
   returnPathHost: string | null;
 
-  /** True if the email is captured instead of sent, with every transport. */
+  /** True if the email is captured instead of sent, whichever transport is configured. */
   @Column('boolean', { name: 'is_captured' })
   isCaptured: boolean;
 

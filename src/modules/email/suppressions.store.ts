@@ -154,7 +154,7 @@ export class SuppressionsStore {
   }
 }
 
-/** Returns the condition `HOLDS` in the form used with a repository. */
+/** Returns the SQL condition `HOLDS` as a condition for a TypeORM repository. */
 function inForce(): Pick<TenantWhere<SuppressionEntity>, 'expiresAt'> {
   return {
     expiresAt: Or(
