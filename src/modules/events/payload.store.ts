@@ -12,8 +12,8 @@ export interface PayloadRow extends Pick<EventEntity, 'payload' | 'body' | 'head
 }
 
 /**
- * Uses the indexes events_pkey and messages_pkey, with one lookup in each partition. The message of a fan-out has an
- * event with the message's id only if no endpoint subscribed to the message.
+ * Finds the payload of an event or a message. Uses events_pkey and messages_pkey, with one lookup in each partition.
+ * The message of a fan-out has an event with the message's id only if no endpoint subscribed to the message.
  */
 const FIND: Statement = {
   name: 'payload_find',

@@ -56,7 +56,7 @@ const WAITING: Statement = {
     ) waiting`,
 };
 
-/** Reads the end of the index events_pkey in each partition. */
+/** Counts an environment's newest events, at the end of the index events_pkey in each partition. */
 const ACCEPTED_SINCE: Statement = {
   name: 'received_accepted_since',
   text: 'select count(*)::int as count from (select 1 from events where environment_id = $1 and id >= $2 limit $3) accepted',

@@ -7,7 +7,8 @@ import { type WaitingDeliveries } from './waiting.contract.js';
 const SCANNED_MAX = 10_000;
 
 /**
- * Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest first. Both indexes contain parked retries.
+ * Counts waiting deliveries to a target. Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest
+ * first. Both indexes contain parked retries.
  */
 const WAITING: Statement = {
   name: 'waiting_of_target',

@@ -30,7 +30,7 @@ const COUNT: Statement = {
     ) counted`,
 };
 
-/** Uses the index events_pkey of one partition. The ids of a message's events follow the message's own id. */
+/** Finds the events of messages, whose ids follow the message's own id. Uses the index events_pkey of one partition. */
 const EVENTS: Statement = {
   name: 'application_erasure_events',
   text: `
@@ -42,7 +42,7 @@ const EVENTS: Statement = {
     ) e`,
 };
 
-/** Uses the index messages_pkey of one partition. The names of the headers are not erased. */
+/** Erases messages, but keeps the names of their headers. Uses the index messages_pkey of one partition. */
 const ERASE: Statement = {
   name: 'application_erasure_messages',
   text: `

@@ -9,7 +9,10 @@ export interface MessageMember {
   messageId: Id | null;
 }
 
-/** Uses the index events_pkey in each partition. Only a message's events have ids that follow the message's own id. */
+/**
+ * Finds the event, or the events of a message, whose ids follow the message's own id. Uses the index events_pkey in
+ * each partition.
+ */
 const MEMBERS: Statement = {
   name: 'erase_members',
   text: `
@@ -41,7 +44,10 @@ const ERASE_EVENT: Statement = {
     ${ERASED_REQUESTS} where environment_id = $1 and id = $2`,
 };
 
-/** Uses the index requests_duplicate_of_idx in each partition. A request whose body is missing is treated as erased. */
+/**
+ * Erases duplicates of a request. A duplicate whose body is missing is treated as erased. Uses the index
+ * requests_duplicate_of_idx in each partition.
+ */
 const ERASE_DUPLICATES: Statement = {
   name: 'erase_repeats',
   text: `${ERASED_REQUESTS} where environment_id = $1 and duplicate_of = $2`,
