@@ -184,8 +184,9 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * Reads the first entry of due_deliveries_due_at_idx and the planner's estimate of open deliveries. An exact count
- * would be too slow for a request. Deliveries claimed by crashed workers are included until these workers are reaped.
+ * Reads the age of the oldest due delivery (due_deliveries_due_at_idx), and the planner's estimate of open deliveries.
+ * An exact count would be too slow for a request. Deliveries claimed by crashed workers are included until these
+ * workers are reaped.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
