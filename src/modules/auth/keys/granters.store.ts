@@ -11,8 +11,8 @@ export interface GranterFacts {
 
 const MEMBER: Statement = {
   name: 'granters.member',
-  // Uses the indexes `environments_pkey` and `members_pkey`. Locks the rows, so that a concurrent removal of the
-  // approver completes either before or after the key is issued.
+  // Locks the rows, so that a concurrent removal of the approver completes either before or after the key is issued.
+  // Uses the indexes `environments_pkey` and `members_pkey`.
   text: `
     select m.role as scope, null::timestamptz as "expiresAt"
     from environments e join organizations o on o.id = e.organization_id join members m on m.organization_id = o.id
@@ -22,7 +22,7 @@ const MEMBER: Statement = {
 
 const KEY: Statement = {
   name: 'granters.key',
-  // Uses the index `api_keys_pkey`. Locks the rows, because the approving key may be removed at the same time.
+  // Locks the rows, because the approver's key may be revoked at the same time. Uses the index `api_keys_pkey`.
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id

@@ -35,7 +35,8 @@ const LOCK_LIVE: Statement = {
 
 const REMOVE: Statement = {
   name: 'orgs.remove',
-  // Uses the index `organizations_pkey`. The slug stays reserved, but URLs with the slug stop working.
+  // Marks an organization as removed. Its slug stays reserved, but URLs with the slug stop working. Uses the index
+  // `organizations_pkey`.
   text: `
     with reserved as (
       insert into reserved_slugs (slug, organization_id) select slug, id from organizations where id = $1::uuid
