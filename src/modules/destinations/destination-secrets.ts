@@ -101,7 +101,8 @@ export class DestinationSecrets {
   }
 
   /**
-   * Generates new keys. The previous keys also sign for another `graceMs`. Even older keys stop signing. Throws 404.
+   * Generates new keys. The previous keys also sign for another `graceMs`. Older keys stop signing. Throws 404 if the
+   * destination does not exist.
    */
   rotate(tenant: Tenant, id: Id, graceMs: number, whose: Whose = 'listed'): Promise<ShownSecret> {
     return this.database.transaction(async () => {

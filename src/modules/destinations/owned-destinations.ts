@@ -41,7 +41,10 @@ export class OwnedDestinations {
     return this.change(tenant, id, { settings: { ...deliveryChanges(settings), name, url } });
   }
 
-  /** Sets the status. Enabling also closes the circuit. Disabling twice keeps the first reason. Throws 404. */
+  /**
+   * Sets the status. Enabling also closes the circuit. Disabling twice keeps the first reason. Throws 404 if the
+   * destination does not exist.
+   */
   setStatus(tenant: Tenant, id: Id, status: 'active' | 'disabled', reason?: string): Promise<OwnedDestination> {
     return this.change(tenant, id, { settings: {}, status, reason });
   }

@@ -6,7 +6,10 @@ import type { FailedAttempt } from '#engine/outcome.js';
  * read once, when the process starts.
  */
 export abstract class NamedRetryPolicy {
-  /** Matches `[a-z][a-z0-9._-]{0,63}`. Posthorn does not start if two policies have the same name. */
+  /**
+   * Name of the policy, which matches `[a-z][a-z0-9._-]{0,63}`. Posthorn does not start if two policies have the same
+   * name.
+   */
   abstract readonly name: string;
 
   /** A sentence for human readers. */
