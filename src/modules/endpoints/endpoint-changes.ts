@@ -45,7 +45,8 @@ export class EndpointChanges {
   }
 
   /**
-   * Deletes an endpoint, so that its URL can be reused. Its events stay until their retention period ends. Throws 404.
+   * Deletes an endpoint, so that its URL can be reused. Its events stay until their retention period ends. Throws 404
+   * if the endpoint does not exist.
    */
   async remove(tenant: Tenant, id: Id): Promise<void> {
     await this.database.transaction(async () => {

@@ -34,7 +34,10 @@ export class EndpointRoutes {
     return this.store.routes(environmentId, [endpointId]);
   }
 
-  /** Adds a route at the end and returns it. Throws 404, 422, and 409 if there are too many routes. */
+  /**
+   * Adds a route at the end and returns it. Throws 404 for an unknown endpoint, 422 for an invalid route, and 409 if
+   * there are too many routes.
+   */
   async add(tenant: Tenant, endpointId: Id, asked: Pick<AskedRoute, 'destination' | 'filter'>): Promise<RouteEntity> {
     await this.list(tenant, endpointId);
     const { destinationId, filter } = await this.checked(tenant, asked);
@@ -54,7 +57,7 @@ export class EndpointRoutes {
     return added;
   }
 
-  /** Changes and returns a route. Throws 404 and 422. */
+  /** Changes and returns a route. Throws 404 if it does not exist, and 422 if the changed route is invalid. */
   async change(
     tenant: Tenant,
     endpointId: Id,
@@ -90,7 +93,10 @@ export class EndpointRoutes {
     return draft;
   }
 
-  /** Changes routes under a lock on the endpoint's row. Throws 404, and 422 if two routes have the same destination. */
+  /**
+   * Changes routes under a lock on the endpoint's row. Throws 404 for an unknown endpoint or route, and 422 if two
+   * routes have the same destination.
+   */
   private write(
     tenant: Tenant,
     endpointId: Id,

@@ -24,7 +24,10 @@ export class EndpointSecrets {
     private readonly presets: Presets,
   ) {}
 
-  /** Adds a secret. Previous secrets stay valid for at most `graceMs`. Throws 404, and 422 for an unusable secret. */
+  /**
+   * Adds a secret. Previous secrets stay valid for at most `graceMs`. Throws 404 for an unknown endpoint, and 422 for
+   * an unusable secret.
+   */
   async put(tenant: Tenant, id: Id, secret: string, graceMs: number): Promise<void> {
     await this.database.transaction(async () => {
       const row = await this.store.findForUpdate(tenant.environmentId, id);
