@@ -22,7 +22,10 @@ export class MessageRelease {
     private readonly database: Database,
   ) {}
 
-  /** Delivers a quarantined message. Throws 404, or 409 if it is not quarantined or its alias has no destination. */
+  /**
+   * Delivers a quarantined message. Throws 404 for an unknown message, and 409 if it is not quarantined or its alias
+   * has no destination.
+   */
   async release(tenant: Tenant, alias: string, text: string): Promise<void> {
     const found = await this.aliases.find(tenant, alias);
     const id = parseId('evt', text);
