@@ -69,7 +69,10 @@ export class EmailComposition {
     return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
   }
 
-  /** Builds the row of an email without a raw message. All recipients have failed for the reason in `detail`. */
+  /**
+   * Builds the row of an email that cannot be sent and has no raw message. All recipients have failed for the reason in
+   * `detail`.
+   */
   unsendable(named: Named, draft: CompleteDraft, subtype: string, detail: string): NewEmail {
     return this.withoutMessage(named, draft, { state: 'failed', type: 'rejected', subtype, detail });
   }

@@ -137,7 +137,10 @@ export class EmailsService {
     );
   }
 
-  /** Changes the time of a scheduled email. Throws 404, 409 if it is no longer scheduled, 422 for an invalid time. */
+  /**
+   * Changes the time of a scheduled email. Throws 404 if the email does not exist, 409 if it is no longer scheduled,
+   * and 422 for an invalid time.
+   */
   async reschedule({ environmentId }: Tenant, text: string, scheduledAt: string): Promise<Rescheduling & { id: Id }> {
     const id = emailId(text);
     const changed = await this.changes.reschedule(environmentId, id, scheduledAt);

@@ -353,7 +353,10 @@ const ENVIRONMENT_OF_DAY: Statement = {
     ) e limit 1`,
 };
 
-/** Searches all partitions with emails_pkey. An email may be sent later than its id says, or retention may change. */
+/**
+ * Finds an email's environment in all partitions, because an email may be sent later than its id says, or retention may
+ * change. Uses emails_pkey.
+ */
 const ENVIRONMENT_OF: Statement = {
   name: 'emails_environment_of',
   text: `
@@ -398,10 +401,13 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts emails. Without a caller's transaction, commits before the event exists that makes the emails accepted. */
+  /**
+   * Inserts emails. Without a caller's transaction, commits them immediately, before the creation of their events makes
+   * them accepted.
+   */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
-    // Mailboxes are already parsed, so they contain no line feeds, which separate them here.
+    // Joins mailboxes by line feeds, which parsed mailboxes cannot contain.
     const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer =>
       textArray(emails.map((email) => email[name].join('\n')));
     const json = (name: 'tags' | 'attachments' | 'recipients' | 'timeline'): Buffer =>
