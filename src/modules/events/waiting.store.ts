@@ -32,7 +32,10 @@ const WAITING: Statement = {
 export class WaitingStore {
   constructor(private readonly database: Database) {}
 
-  /** Counts waiting deliveries to the target that the endpoint routed, or direct ones if `endpointId` is null. */
+  /**
+   * Counts the target's waiting deliveries that the endpoint routed to it. If `endpointId` is null, counts those that
+   * were sent directly.
+   */
   async count(environmentId: number, targetId: Id, endpointId: Id | null): Promise<WaitingDeliveries> {
     const rows = await this.database.readPrepared<WaitingDeliveries>(WAITING, [
       environmentId,

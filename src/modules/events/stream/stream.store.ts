@@ -12,7 +12,10 @@ export interface ChangeRow extends EventRow, ChangeKey {
   environmentId: number;
   xid: bigint;
   applicationId: Id | null;
-  /** Time of the erasure. An erasure shortly after acceptance causes the event to be sent as `accepted` again. */
+  /**
+   * Time of the erasure. An erasure writes the event's row, so an event that was accepted shortly before is sent as
+   * `accepted` again.
+   */
   erasedAt: Date | null;
   deliveryTargetId: Id | null;
   /** Status of the delivery. Set only if the change is the end of a delivery. */
