@@ -78,8 +78,8 @@ export class CancelStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Cancels the deliveries of a target: ends unclaimed ones, and marks claimed ones. Returns the number of all, and the
-   * targets of the marked ones.
+   * Ends the unclaimed deliveries of a target, and marks its claimed ones as cancelled. Returns the number of all these
+   * deliveries, and the targets of the marked ones.
    */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;

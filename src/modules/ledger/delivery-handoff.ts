@@ -9,8 +9,8 @@ import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
 /**
- * Delay until the poller looks for parked deliveries. A commit of the last few milliseconds may have parked a target's
- * first delivery.
+ * The poller looks for parked deliveries within this time, because a target's first parked delivery may just have been
+ * committed.
  */
 const PARKED_MS = 200;
 

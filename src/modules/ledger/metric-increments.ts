@@ -35,8 +35,8 @@ export const metricIncrements = (rows: string): string => `
   from (${rows}) part group by environment_id`;
 
 /**
- * SQL columns of the metric entry for a received event. The event is counted for the key `keyId` and, unless null, for
- * `otherId`.
+ * SQL columns of the metric entry for a received event. The event is counted for the target or endpoint `keyId` and,
+ * unless null, for `otherId`.
  */
 export const receivedIncrement = (keyId: string, otherId: string, what: string): string =>
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
