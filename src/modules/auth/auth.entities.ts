@@ -26,7 +26,7 @@ export class OrganizationEntity {
   erasedAt: Date | null;
 }
 
-/** The live or the test environment of an organization: the tenant of all other data. Secrets are encrypted. */
+/** The live or the test environment of an organization, to which all other data belongs. Secrets are encrypted. */
 @Entity('environments')
 @Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
 @Check('environments_mode_check', `mode in ('live', 'test')`)

@@ -37,8 +37,8 @@ export class KeyLifecycle {
         'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // RFC 3339 allows 23:59:60, but JavaScript cannot represent it. The comparison is false for the resulting invalid
-    // date too.
+    // Also rejects an invalid date, for which every comparison is false. JavaScript cannot represent 23:59:60, which
+    // RFC 3339 allows.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }

@@ -92,7 +92,10 @@ export class OrganizationsStore {
     await this.organizations().update({ id }, changes);
   }
 
-  /** Reserves the current slug in the transaction. Returns false if `slug` is reserved for another organization. */
+  /**
+   * Reserves the organization's current slug. Returns false if the new slug `slug` is reserved for another
+   * organization.
+   */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
