@@ -79,8 +79,9 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Deletes circuits that have not changed for two days. No delivery is then waiting for an ad-hoc URL: its retries end
-  // after 28 hours, and each probe of an open circuit changes the row. Uses the index `circuits_changed_at_idx`.
+  // Deletes circuits that have not changed for two days, and are closed or have no destination. An ad-hoc URL then has
+  // no waiting delivery: its retries end after 28 hours, and each probe of an open circuit changes the row. Uses the
+  // index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
