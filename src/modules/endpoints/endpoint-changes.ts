@@ -34,7 +34,10 @@ export class EndpointChanges {
     private readonly presets: Presets,
   ) {}
 
-  /** Changes an endpoint. Throws 404, 422 with all errors, or 409 if another endpoint has the new URL. */
+  /**
+   * Changes an endpoint. Throws 404 if it does not exist, 422 with all errors, and 409 if another endpoint has the new
+   * URL.
+   */
   async update(tenant: Tenant, id: Id, asked: EndpointChangesAsked): Promise<RoutedEndpoint> {
     const found = await this.records.find(tenant.environmentId, id);
     if (found === null) throw noSuch('endpoint');
