@@ -26,7 +26,10 @@ interface DraftRules {
   loopFault: (url: string) => string | null;
 }
 
-/** Returns the faults of a draft whose destination type requires a URL and accepts no config and no credentials. */
+/**
+ * Validates the draft of a destination and returns its faults. The destination type requires a URL and accepts no
+ * config and no credentials.
+ */
 export function draftFaults({ url, config, credentials }: Draft, rules: DraftRules): Fault[] {
   const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
   if (credentials !== null) faults.push({ path: 'credentials', message: rules.noCredentials });
@@ -37,7 +40,10 @@ export function draftFaults({ url, config, credentials }: Draft, rules: DraftRul
   return verdict.ok ? faults : [{ path: 'url', message: verdict.reason, check: verdict.check }, ...faults];
 }
 
-/** Converts the result of an HTTP request into the result of a delivery. `sent` is stored with a failed attempt. */
+/**
+ * Converts the result of an HTTP request into the result of a delivery. `sent` is the request that is stored with a
+ * failed attempt.
+ */
 export function deliveryAnswerOf(answer: EgressAnswer, sent: Omit<SentExchange, 'answered'>): DeliveryAnswer {
   const durationMs = Math.round(answer.durationMs);
   if (answer.kind === 'error')

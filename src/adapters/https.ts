@@ -81,10 +81,7 @@ export class HttpsAdapter extends DestinationAdapter {
     return line && { ...line, headers: headersOf(outgoing, target) };
   }
 
-  /**
-   * Returns the body to send. From the second consecutive delivery of a text on, as in a fan-out, reuses its encoded
-   * bytes.
-   */
+  /** Returns the body to send. Consecutive deliveries of the same text, as in a fan-out, share its encoded bytes. */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
     if (this.last.text === body) return (this.last.bytes ??= Buffer.from(body));

@@ -12,7 +12,10 @@ const DAY_MS = 86_400_000;
 const TURN_MS_MAX = 10_000;
 const AGAIN_MS = 1_000;
 
-/** Sweeps blobs in a directory, a bucket or an extension's store. Blobs in PostgreSQL expire with their partition. */
+/**
+ * Sweeps blobs in a directory, a bucket or an extension's store. Blobs in PostgreSQL are dropped with the partition of
+ * their expiry day.
+ */
 @Injectable()
 export class BlobSweep {
   constructor(
@@ -24,7 +27,7 @@ export class BlobSweep {
   async sweep(): Promise<LoopDelay> {
     const [nowMs, fromMs] = [this.clock.nowMs(), this.clock.monotonicMs()];
     const mayGoOn = (): boolean => this.clock.monotonicMs() - fromMs < TURN_MS_MAX;
-    // Sweeps one day later than the ledger drops deliveries, because a delivery may read its blobs until it is dropped.
+    // Sweeps blobs one day after retention drops the deliveries that may read them.
     const today = Math.floor(nowMs / DAY_MS) - 1;
     const { isMore } = await (this.store instanceof FileBlobs
       ? this.store.sweep(today, nowMs, mayGoOn)

@@ -33,7 +33,7 @@ export abstract class BlobStore {
 
   /**
    * Stores chunks of any size as one blob. Rethrows errors of the source. This default implementation holds the whole
-   * blob in memory. An override can stream the chunks with a few megabytes.
+   * blob in memory. An override can stream the chunks and hold only a few megabytes.
    */
   async putFrom(key: BlobKey, chunks: AsyncIterable<Buffer>, _sizeBytes: number): Promise<void> {
     const whole: Buffer[] = [];

@@ -69,7 +69,10 @@ export class AgentServer {
   /** Requests in flight by their id, as JSON text: an id can be a number that JavaScript cannot represent. */
   private readonly underWay = new Map<string, AbortController>();
   private tools: ReadonlyMap<string, Tool> | null = null;
-  /** Protocol revision that the 2025 handshake agreed on. Later protocols send the revision in each message. */
+  /**
+   * MCP protocol revision agreed on in the handshake of the 2025 protocols. Later protocols name the revision in each
+   * message.
+   */
   private agreed: string | null = null;
 
   constructor(

@@ -41,7 +41,10 @@ export class AnswerReader {
   keepAliveMs: number | null = null;
   private stage: Stage = 'complete';
   private held: Buffer | null = null;
-  /** Buffer with spare capacity. Contains the bytes of `held` if these arrived in several pieces. */
+  /**
+   * Buffer with spare capacity, reused while pieces of a head arrive. Contains the bytes of `held` if they arrived in
+   * several pieces.
+   */
   private room: Buffer | null = null;
   private searched = 0;
   /** Number of bytes of the body, or of the current chunk, that have not arrived yet. */
@@ -184,7 +187,8 @@ export class AnswerReader {
   }
 
   /**
-   * Ignores trailers (RFC 9110, section 6.5.1). Framing trailers prevent reuse, because other clients may apply them.
+   * Ignores trailers (RFC 9110, section 6.5.1). A trailer that affects framing prevents reuse of the connection,
+   * because other clients may apply it.
    */
   private trailers(bytes: Buffer): Buffer | null {
     const isEmpty = bytes[0] === CR && (bytes.length === 1 || bytes[1] === LF);
@@ -198,7 +202,7 @@ export class AnswerReader {
     return bytes.subarray(length + LINE_END.length);
   }
 
-  /** Rejects bytes that cannot become a head at once, instead of waiting for more input. */
+  /** Rejects bytes immediately if they cannot become a head, instead of waiting for more input. */
   private holdHead(bytes: Buffer): null {
     if (bytes.length > HEAD_BYTES_MAX) throw new BadAnswer('longHead');
     const lineFeed = bytes.indexOf(LF);
@@ -227,7 +231,8 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the index at which to search for the end marker. A marker may start in bytes that were already searched.
+   * Returns the index from which to search for an end marker of this length. The search includes the last bytes that
+   * were already searched, because a marker may start there.
    */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);

@@ -8,8 +8,8 @@ export interface MxRecord {
 export type FoundRecords<T> = { found: T[] } | { unanswered: string };
 
 /**
- * Queries DNS without a cache. Never rejects, and resolves within four seconds. `share` names a group of queries, whose
- * number of concurrent queries is limited.
+ * Queries DNS without a cache. Never rejects, and resolves within four seconds. `share` names a group of queries. The
+ * number of concurrent queries in a group is limited.
  */
 export abstract class NameRecords {
   /** TXT records, each with its strings joined. */

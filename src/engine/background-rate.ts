@@ -3,7 +3,7 @@ export interface BackgroundLoad {
   urgentPerSecond: number;
   /** Fraction of the time in which the event loop was busy, from 0 to 1. */
   utilization: number;
-  /** Background work done per second. */
+  /** Background work done per second, in the same unit as the returned rate. */
   tookPerSecond: number;
 }
 

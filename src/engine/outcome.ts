@@ -54,7 +54,7 @@ export interface FailedAttempt {
   error: AttemptError | null;
 }
 
-/** Decision of a retry rule: a delay instead of the schedule's, or no more attempts. */
+/** Decision of a retry rule: a delay that replaces the delay of the schedule, or no more attempts. */
 export type RetryRuling = { delaySeconds: number } | 'never';
 
 export interface RuledRetryPolicy extends RetryPolicy {

@@ -5,7 +5,9 @@ export interface Pressure {
   drainPerSecond: number;
 }
 
-/** Backlog up to which requests are accepted, as the time that its deliveries take at the current rate. */
+/**
+ * Maximum backlog at which requests are accepted, measured as the time that its deliveries take at the current rate.
+ */
 const LEAD_MS = 100;
 /** Minimum backlog limit in deliveries, for environments with too few recent deliveries to compute a rate. */
 const READY_MIN = 64;

@@ -9,8 +9,8 @@ export interface RedactedExchange {
 }
 
 /**
- * Exchange as it is stored. A header with the value null has its value in the event, so that it is erased with the
- * event.
+ * Exchange as it is stored. A header whose value is also in the event is stored with the value null, so that erasing
+ * the event erases the value.
  */
 export interface KeptExchange {
   method: string;

@@ -21,7 +21,7 @@ interface ClientSocket {
   destroy(): void;
 }
 
-/** The part of `http.IncomingMessage` that the edge uses, declared without importing it. */
+/** The part of `http.IncomingMessage` that routing by host uses, declared without importing it. */
 export interface HostedRequest {
   url?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -43,7 +43,10 @@ export class AuditInterceptor implements NestInterceptor {
     );
   }
 
-  /** Returns whether a POST to a collection created nothing. Its status is 200 then (existing resource or dry run). */
+  /**
+   * Returns whether a POST to a collection created nothing. The response status is then 200, for an existing resource
+   * or a dry run.
+   */
   private hasMadeNothing({ route, showing }: AuditedRoute, context: ExecutionContext): boolean {
     if (route.method !== 'POST' || showing.about !== 'collection') return false;
     const makes = this.reflector.get<number | undefined>(HTTP_CODE_METADATA, context.getHandler());

@@ -90,7 +90,8 @@ function addHooks(app: NestFastifyApplication, fastify: FastifyInstance): void {
 const requests = new Logger('http');
 
 /**
- * Returns the log fields that identify the caller. For a token that an extension authenticates, this is the subject.
+ * Returns the log fields that identify the caller. For a token that an extension authenticates, returns the token's
+ * subject.
  */
 function nameOf({ keyId, session, portal }: Caller): Record<string, string> {
   if (portal !== undefined) return { portal_session_id: showId('pls', portal.id) };

@@ -43,7 +43,8 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // Looks up the idempotency key only on `accept` routes. On other routes, the interceptor has already looked it up.
+    // Looks up the idempotency key only on routes with the idempotency mode `accept`. On other routes, the interceptor
+    // has already looked it up.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);

@@ -7,9 +7,9 @@ import { IdempotentWork } from './idempotent-work.js';
 import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
- * Runs the handler of a creating route once per idempotency key. If the ledger stores the effect, the same group commit
- * completes the key. For that, the handler passes the request's `idempotency`, which identifies the reservation, to the
- * ledger.
+ * Runs the handler of a creating route once per idempotency key. If the ledger (the store of events and deliveries)
+ * stores the effect, the same group commit also stores the response for the key. For this, the handler passes the
+ * request's `idempotency`, which identifies the reservation, to the ledger.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {

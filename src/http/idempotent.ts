@@ -9,8 +9,9 @@ import { withRouteConfig } from './route-config.js';
  * - `create` (the default): with a key, the handler runs in one unit of work, and its response is committed with its
  *   effect. If the ledger stores the effect, the handler passes `idempotency` and a response to it, for the group
  *   commit.
- * - `accept`: the handler passes the request's `idempotency` to the statement that writes the effect, which throws
- *   `AlreadyAnswered`. There is no interceptor, because RxJS would cost this hot route more than the other HTTP code.
+ * - `accept`: the handler passes the request's `idempotency` to the statement that writes the effect. The statement
+ *   throws `AlreadyAnswered` if the key has a response. There is no interceptor, because RxJS would cost this hot route
+ *   more than the other HTTP code.
  *
  * With `takesAnyKey`, a key is any printable text of up to 256 characters, as in other email services.
  */

@@ -40,7 +40,10 @@ const OURS = [
   'content-type',
 ];
 const HTTP_ONLY = ['user-agent'];
-/** Received headers with little information about the event. They are sent only if attributes are left. */
+/**
+ * Received headers that say little about the event. They are sent only if the message has fewer than ten other
+ * attributes.
+ */
 const GENERIC = ['accept', 'accept-language', 'cache-control', 'pragma', 'origin', 'referer', 'date', 'posthorn-hops'];
 
 /** Characters that SQS rejects. It allows #x9 | #xA | #xD | #x20-#xD7FF | #xE000-#xFFFD | #x10000-#x10FFFF. */
@@ -73,7 +76,10 @@ export function messageOf(
     : message;
 }
 
-/** Returns the received headers that describe the body. If a message would be too large, only these are sent. */
+/**
+ * Returns the received headers that describe the body. If all headers would make the message too large, only these are
+ * sent.
+ */
 function ofBody(headers: Names | null): Record<string, string> {
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => OF_BODY.has(name)));
 }

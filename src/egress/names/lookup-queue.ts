@@ -23,7 +23,7 @@ export class LookupQueue {
   private running = 0;
   private waiting = 0;
   private readonly shares = new Map<string, Share>();
-  /** Shares that have waiting lookups and are below their maximum, in round-robin order. */
+  /** Shares (groups of names) that have waiting lookups and may start another one, in round-robin order. */
   private readonly ready = new Set<string>();
 
   constructor(private readonly limits: LookupQueueLimits) {}

@@ -54,7 +54,10 @@ const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', '
 /** Prevents a browser from executing echoed content in Posthorn's origin. */
 const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
 
-/** Compiles `{status, body, headers}`, all of them optional. Returns null after a fault. */
+/**
+ * Compiles a configured response `{status, body, headers}`, in which every field is optional. Returns null after a
+ * fault.
+ */
 export function compileAnswer(value: unknown, at: string, faults: Faults): AnswerTemplate | null {
   const before = faults.list.length;
   const respond = faults.object(value, at, ['status', 'body', 'headers']);

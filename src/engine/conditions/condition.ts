@@ -3,7 +3,10 @@ import { compileLeaf } from './leaf.js';
 import type { RequestView } from './request-view.js';
 
 export interface Condition {
-  /** Returns whether the request matches. Never throws. Returns false if the allowance of `view` is exhausted. */
+  /**
+   * Returns whether the request matches. Never throws. Returns false once the evaluation budget (`Allowance`) of `view`
+   * is exhausted.
+   */
   matches(view: RequestView): boolean;
   /** The JSON that the condition was compiled from. Another thread compiles it again. */
   readonly source: unknown;
@@ -18,7 +21,10 @@ const DEPTH_MAX = 8;
 const LEAVES_MAX = 64;
 const BRANCHES = ['all', 'any', 'not'] as const;
 
-/** Compiles a `when`: one of `all`, `any`, `not`, or a leaf. `at` is the path of the value in the API request. */
+/**
+ * Compiles a rule's `when`: a combination (`all`, `any`, `not`) or a single test, called a leaf. `at` is the path of
+ * the value in the API request.
+ */
 export function compileCondition(
   value: unknown,
   at: string,
@@ -33,8 +39,8 @@ export function compileCondition(
 }
 
 /**
- * Compiles a filter. Like `when`, but a leaf without a type has the type `json`. A filter with a `json` leaf never
- * matches a body that is larger than 128 KB or not JSON, not even through a `not`.
+ * Compiles a filter. Like `when`, but a test without a type has the type `json`. A filter with a `json` test never
+ * matches a body that is larger than 128 KB or not JSON, not even inside a `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

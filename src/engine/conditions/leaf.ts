@@ -45,7 +45,10 @@ type TypeName = keyof typeof TYPES;
 
 const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
-/** Compiles a leaf. Returns null after a fault. `defaultType` applies if `type` is missing. */
+/**
+ * Compiles a leaf, which is a single test of a condition. Returns null after a fault. `defaultType` applies if `type`
+ * is missing.
+ */
 export function compileLeaf(
   value: Record<string, unknown>,
   at: string,
@@ -151,8 +154,8 @@ function listed(text: string | readonly string[] | undefined): readonly string[]
 }
 
 /**
- * Returns the text of a value. Objects and lists are serialized for comparison, and their length is charged to the
- * allowance.
+ * Returns the text of a value. Objects and lists are serialized for comparison, and their length is deducted from the
+ * evaluation budget.
  */
 function paidTextOf(value: unknown, view: RequestView): string {
   if (view.isExhausted) return '';

@@ -75,7 +75,7 @@ export class RequestView {
     if (fields !== undefined) parsed.set('fields', fields);
   }
 
-  /** Returns a view with the same parsed parts and a new allowance, because each route has a separate allowance. */
+  /** Returns a view with the same parsed parts and a new evaluation budget, because each route has its own budget. */
   fresh(): RequestView {
     return new RequestView(this.request, this.verification, { parsed: this.parsed });
   }
@@ -159,7 +159,8 @@ export class RequestView {
   }
 
   /**
-   * Deducts steps. Returns false once the allowance is exhausted. No condition matches after that, not even a `not`.
+   * Deducts steps from the evaluation budget. Returns false once the budget is exhausted. No condition matches after
+   * that, not even a `not`.
    */
   spend(steps: number): boolean {
     return this.allowance.spend(steps);
@@ -170,8 +171,8 @@ export class RequestView {
   }
 
   /**
-   * Caches the result of `find` by `name`. Does not cache it once the allowance is exhausted, because it may be
-   * incomplete.
+   * Caches the result of `find` by `name`. Does not cache it once the evaluation budget is exhausted, because the
+   * result may be incomplete.
    */
   found<T>(name: string, find: () => T): T {
     const key = `found ${name}`;

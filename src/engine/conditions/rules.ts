@@ -5,7 +5,10 @@ import { type Fault, Faults } from './faults.js';
 import type { RequestView } from './request-view.js';
 
 export interface CompiledRules {
-  /** Returns the index of the first rule that matches, or -1. Unreliable if the allowance of `view` is exhausted. */
+  /**
+   * Returns the index of the first rule that matches, or -1. The result is unreliable once the evaluation budget of
+   * `view` is exhausted.
+   */
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, or else the default answer, or else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;

@@ -8,9 +8,11 @@ export interface Preset {
   verify: Scheme;
   /** Help text for the endpoint's secret, in the terms of the provider's console. */
   secret: string;
-  /** Recipes for the event type. The parts of a recipe are joined by dots. */
+  /** Sources of the event type (see `Recipe`), in order of preference. The values of one recipe are joined by dots. */
   eventType: readonly Recipe[];
-  /** Recipes for the id that the provider repeats in a retry. Empty if no id is safe for deduplication. */
+  /**
+   * Sources of the id that the provider repeats in a retry (see `Recipe`). Empty if no id is safe for deduplication.
+   */
   dedupeId: readonly Recipe[];
   /** Methods of the provider's unsigned and empty URL checks. Such a request gets 200 and creates no event. */
   urlCheck?: readonly ('GET' | 'HEAD')[];

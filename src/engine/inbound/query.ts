@@ -42,8 +42,9 @@ export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
 }
 
 /**
- * Returns the names of all parameters from the first to the last encrypted value of a stored query. A repeated name
- * encrypts everything up to the end of the query, so the parameters in between may contain credentials, too.
+ * Returns the names of parameters that must stay hidden: all from the first to the last encrypted value of a stored
+ * query. The parameters in between may contain credentials, too, because the values of a repeated name are encrypted
+ * together with everything up to the end of the query.
  */
 export function sealedNames(stored: string, opened: string): ReadonlySet<string> {
   const first = stored.indexOf('= ');

@@ -93,8 +93,8 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
 }
 
 /**
- * Returns the sample with another event type, or null if that is impossible. If the type has a second part, it starts
- * after the first dot.
+ * Returns the sample with another event type, or null if that is impossible. If the preset reads the type from two
+ * places, splits the type at its first dot.
  */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,

@@ -18,12 +18,18 @@ export const STEERING_HEADERS: ReadonlySet<string> = new Set([
   'www-authenticate',
 ]);
 
-/** Returns the headers without steering headers, which old settings may contain. Names must be in lower case. */
+/**
+ * Returns the headers without those in `STEERING_HEADERS`, which settings of older versions may contain. Names must be
+ * in lower case.
+ */
 export function withoutSteering(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !STEERING_HEADERS.has(name)));
 }
 
-/** Returns the paths of steering headers in `{rules: [{respond}], default}`. Stored rules may still have them. */
+/**
+ * Returns the paths of headers from `STEERING_HEADERS` in `{rules: [{respond}], default}`. Rules stored by older
+ * versions may contain them.
+ */
 export function steeringPaths(rules: unknown, at: string): string[] {
   return ruleHeaders(rules, at).flatMap(([path, headers]) =>
     Object.keys(headers)

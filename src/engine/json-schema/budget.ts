@@ -23,7 +23,10 @@ export class Budget {
     if (this.unitsLeft < 0) throw TOO_MUCH_WORK;
   }
 
-  /** Charges for checking a value with one subschema: `own` units, and `scans` times the cost of reading the value. */
+  /**
+   * Deducts the cost of checking a value with one subschema: `own` units, and `scans` times the cost of reading the
+   * value.
+   */
   step(own: number, scans: number, value: unknown): void {
     if (typeof value === 'string') {
       this.spend(own + Math.floor((value.length * scans) / CHARACTERS_A_UNIT));

@@ -55,7 +55,7 @@ describe('patternCost', () => {
       fc.property(pattern, (text) => {
         const { atoms } = patternCost(text);
 
-        // Besides atoms, alternatives, options and groups need instructions.
+        // Alternatives, options and groups need instructions in addition to those of the atoms.
         expect(RE2JS.compile(text).programSize()).toBeLessThanOrEqual(20 + 12 * (atoms + 1));
       }),
     );

@@ -6,7 +6,10 @@ export interface PatternCost {
   units: number;
 }
 
-/** Number of atoms per unit. Characters are charged at the same rate, because groups and anchors are no atoms. */
+/**
+ * Number of atoms per cost unit. Every character of the pattern counts like an atom, too, because groups and anchors
+ * have a cost but are no atoms.
+ */
 const ATOMS_A_UNIT = 16;
 /** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: RE2 sorts, negates and case-folds hundreds of ranges. */
 const UNITS_A_TABLE = 10;
@@ -17,7 +20,7 @@ const TOKEN =
   /\\Q[^]*?(?:\\E|$)|\\[pPxu]\{[^}]*\}|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?[a-z]+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[^]/gu;
 const TABLE = /\\p|\[:/gi;
 const FOLDS = /\(\?[a-z-]*i/i;
-/** Characters and escapes that can be the end of a wide range. */
+/** Matches a character or escape that can be the upper end of a wide range. */
 const FAR = /[^\0-\x7f]|\\[xu]/;
 
 export function patternCost(text: string): PatternCost {

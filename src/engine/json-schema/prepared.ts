@@ -22,9 +22,9 @@ const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * Prepares a valid schema for Ajv: keeps only constraining keywords and adds the cost of each subschema. Every `$ref`
- * points to a `$defs` entry of the root afterwards. Drops definitions without a `$ref`, for which Ajv would do work
- * that is not charged. Expects a schema that passed `shapeFaults`.
+ * Returns the schema that Ajv compiles. It contains only the keywords that restrict values, and the cost of each
+ * subschema. Every `$ref` points to an entry of `$defs` in the root. Definitions that no `$ref` uses are left out,
+ * because their cost would not be limited. Expects a schema that passed `shapeFaults`.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -39,7 +39,7 @@ class Walk {
   readonly patterns = new Patterns();
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
-  /** Targets of `$ref` by JSON pointer. Each has its new name and the path of the first reference. */
+  /** Targets of `$ref` by JSON pointer. Each has its new name in `$defs` and the path of the first reference to it. */
   private readonly targets = new Map<string, { name: string; askedAt: string }>();
 
   prepare(schema: unknown, path: readonly string[]): unknown {
@@ -63,7 +63,7 @@ class Walk {
     return Object.assign(place, { [STEP]: priceOf(prepared) }, Object.fromEntries(prepared));
   }
 
-  /** Returns the referenced schemas by their new names, or null if there are none. */
+  /** Returns the referenced schemas by their new names in `$defs`, or null if there are none. */
   definitions(): Schema | null {
     const found = [...this.targets].map(([pointer, { name, askedAt }]): [string, unknown] => {
       if (!this.places.has(pointer))
@@ -73,7 +73,7 @@ class Walk {
     return found.length > 0 ? Object.fromEntries(found) : null;
   }
 
-  /** Returns the prepared value of a keyword. Undefined if the keyword constrains nothing. */
+  /** Returns the value of a keyword in the schema that Ajv compiles. Undefined if the keyword restricts nothing. */
   private keyword(keyword: string, value: unknown, path: string[]): unknown {
     const at = path.join('.').slice(0, 400);
     if (SCHEMA.has(keyword)) return this.prepare(value, path);

@@ -12,8 +12,8 @@ const ENCODED_WORD = /=\?[^?]*\?[bq]\?/i;
 
 /**
  * Returns the mailboxes of an address list (RFC 5322, section 3.4), including obsolete syntax (section 4.4) and members
- * of groups. Returns null for invalid syntax. Comments and routes are omitted, but a comment next to an address without
- * a name becomes its name. Takes linear time.
+ * of groups. Returns null for invalid syntax. Omits comments and routes. If an address has no display name, the comment
+ * next to it becomes the name. Takes linear time.
  */
 export function mailboxesByGrammar(header: AddressText): Mailbox[] | null {
   const mailboxes: Mailbox[] = [];
@@ -28,7 +28,7 @@ export function mailboxesByGrammar(header: AddressText): Mailbox[] | null {
 
 class AddressSyntaxError extends Error {}
 
-/** Words of a phrase or of a local part. The next character decides between the two. */
+/** Words that may be a display name or a local part. The character that follows them decides. */
 interface Words {
   phrase: string;
   /** Local part, quoted if necessary. Null if the words cannot be a local part. */

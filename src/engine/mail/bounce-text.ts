@@ -46,7 +46,10 @@ const LABELLED = new RegExp(
 );
 /** Pattern of a recipient at the beginning of a line. */
 const LISTED = new RegExp(`^[\\s*>•·-]{0,40}["'<\\[(]{0,3}(?:(?:mailto|smtp|rfc822)[:;=])?\\s?${ADDRESS.source}`, 'i');
-/** Pattern of lines with other addresses: header fields of the returned message, and contact addresses. */
+/**
+ * Pattern of lines whose addresses are not the bounced recipients: header fields of the returned message, and contact
+ * addresses.
+ */
 const OTHERS =
   /^[\s*>-]{0,40}(?:to|cc|from|sender|subject|sent|date|message-id|reply-to|an|von|de|para|à)\s{0,5}:|\b(?:contact|assistance|help|support|forward(?:ed)? (?:this|to)|reported to|mail from)\b/i;
 const TO = new RegExp(`^[\\s*>-]{0,40}to\\s{0,5}:[^@]{0,80}?${ADDRESS.source}`, 'i');

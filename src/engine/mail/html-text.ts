@@ -4,7 +4,10 @@ import { compile } from 'html-to-text';
 export const CONVERTED_CHARACTERS_MAX = 256 * 1024;
 /** Maximum nesting of elements. The HTML parser takes time quadratic in the nesting, and the converter is recursive. */
 const LEVELS_MAX = 500;
-/** Maximum nesting, counting elements with an optional end tag. They nest if different kinds alternate. */
+/**
+ * Maximum nesting if elements with an optional end tag are counted, too. Such elements nest only if different kinds
+ * alternate.
+ */
 const OPEN_ELEMENTS_MAX = 5_000;
 
 /** Elements without content (HTML Living Standard, "void elements"). */

@@ -166,7 +166,7 @@ export const PAYMENTS: readonly Preset[] = [
   {
     id: 'mercadopago',
     title: 'Mercado Pago',
-    // Signs the id in the query, not the body. A part that the notification lacks is not signed.
+    // Mercado Pago signs the id in the query, not the body. If the notification lacks a part, that part is not signed.
     verify: bodyHmac('x-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 'ts' },
       signed: [
