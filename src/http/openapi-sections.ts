@@ -1,6 +1,9 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
-/** OpenAPI extension for an operation whose example fails if the operations of the page are tried in order. */
+/**
+ * Name of an OpenAPI extension property. It marks an operation whose example fails if a reader tries the operations of
+ * the documentation page from top to bottom.
+ */
 export const TRY_IT_OUT = 'x-try-it-out';
 
 /** Condition for trying an operation: the section to try first, or a prerequisite outside of the page. */
@@ -58,12 +61,18 @@ export function Section(name: string, description: string): ClassDecorator {
   };
 }
 
-/** Method decorator for a route that deletes a resource which later examples use. `section` should be tried first. */
+/**
+ * Method decorator for a route that deletes a resource which later examples use. Readers should try the examples in
+ * `section` first.
+ */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
 }
 
-/** Method decorator for an example with a prerequisite, which completes the sentence "To try it out you need …". */
+/**
+ * Method decorator for a route whose example has a prerequisite. `what` completes the sentence "To try it out you need
+ * …".
+ */
 export function TryNeeds(what: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { needs: what } satisfies TryItOut);
 }

@@ -16,7 +16,9 @@ export type IdempotencyMode = 'create' | 'accept';
 export type AuditMode = 'with-change' | 'never';
 
 export interface RouteQuota {
-  /** Name of the request counter, which the rejection shows. Routes with the same name share the counter. */
+  /**
+   * Name of the request counter, shown in the error of a rejected request. Routes with the same name share the counter.
+   */
   name: string;
   count: number;
   seconds: number;

@@ -42,7 +42,8 @@ export function showingOf(route: RouteHandler, routes: readonly RouteHandler[]):
     const shows = routes.find((each) => each.method === 'GET' && each.path === path);
     if (shows?.config.holdsContent === true) return of('content', path);
     if (shows && (path.includes(':') || path === route.path) && isOne(shows, path)) return of(readerOf(shows), path);
-    // The response shows the created resource. The collection's handler does not.
+    // The route creates a resource in a collection. Only the response shows that resource, because the GET of the
+    // collection returns a list.
     if (shows && path === route.path) return { shown: 'nothing', about: 'collection', namedBy: nameIn(path, routes) };
   }
   return of('nothing', route.path);

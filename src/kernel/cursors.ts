@@ -57,7 +57,10 @@ export class Cursors {
     return last;
   }
 
-  /** Returns the first `limit` of `rows`, and a cursor if there are more. Stores therefore read one extra row. */
+  /**
+   * Returns the first `limit` of `rows`, and a cursor if there are more. Callers therefore read one row more than
+   * `limit`.
+   */
   page<Row>(
     tenant: Tenant,
     query: CursorQuery,

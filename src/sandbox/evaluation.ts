@@ -59,7 +59,10 @@ export class Evaluator {
   private readonly rules = new Kept((text) => compiledRules(JSON.parse(text)));
   private readonly schemas = new Kept((text) => compileSchema(JSON.parse(text)));
 
-  /** Evaluates a task and returns the verdict. `isCut`: the allowance was exhausted before the end of the task. */
+  /**
+   * Evaluates a task and returns the verdict. `isCut`: the allowance of CPU time was exhausted before the end of the
+   * task.
+   */
   answer(question: EvaluationQuestion, allowance: Allowance): { verdict: EvaluationResult; isCut: boolean } {
     const verdict = this.evaluate(question, allowance);
     return { verdict, isCut: allowance.isExhausted };

@@ -111,7 +111,8 @@ describe('FairQueue', () => {
           used.set(organization, (used.get(organization) ?? 0) + costMs);
           left.set(organization, (left.get(organization) ?? 0) - 1);
           const waiting = [...left].filter(([, count]) => count > 0).map(([name]) => used.get(name) ?? 0);
-          // For any two organizations with waiting items, the charged times differ by at most the cost of one call.
+          // For any two organizations with waiting items, the CPU times charged to them differ by at most the cost of
+          // one call.
           if (waiting.length > 1) expect(Math.max(...waiting) - Math.min(...waiting)).toBeLessThanOrEqual(100);
         }
         expect([...taken].sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));

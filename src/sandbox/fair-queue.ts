@@ -2,12 +2,18 @@ export interface QueueTurn<T> {
   readonly item: T;
   readonly organization: string;
   readonly endpoint: string;
-  /** Milliseconds that `take` charged in advance. They are replaced by the actual cost when that is known. */
+  /**
+   * CPU milliseconds that `take` charged to the endpoint in advance. They are replaced by the actual cost when that is
+   * known.
+   */
   readonly chargedMs: number;
 }
 
 interface Line<T> {
-  /** Virtual time, in charged milliseconds. The account with the lowest virtual time is served next. */
+  /**
+   * Virtual time of the endpoint, in charged CPU milliseconds. In an organization, the endpoint with the lowest virtual
+   * time is served next.
+   */
   virtualMs: number;
   expectedMs: number;
   items: T[];
@@ -15,7 +21,10 @@ interface Line<T> {
 
 interface Account<T> {
   virtualMs: number;
-  /** Virtual time of the account served last. An account that was empty restarts at this time, without credit. */
+  /**
+   * Virtual time of the endpoint that was served last. An endpoint that had no items restarts at this time, so that it
+   * earns no credit.
+   */
   nowMs: number;
   waiting: number;
   lines: Map<string, Line<T>>;
@@ -31,8 +40,8 @@ const LINES_MAX = 1_000;
 
 /**
  * Start-time fair queueing on two levels: organizations share the threads equally by the CPU time of their items, and
- * so do the endpoints within an organization. An endpoint's items are served in order of arrival. An account that used
- * idle capacity is not penalized later, and an idle account earns no credit.
+ * so do the endpoints within an organization. An endpoint's items are served in order of arrival. Organizations and
+ * endpoints that use idle capacity are not penalized later, and they earn no credit while they are idle.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();

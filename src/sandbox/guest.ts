@@ -45,7 +45,10 @@ const MESSAGE_LENGTH_MAX = 300;
 const WASI_ENOSYS = 52;
 
 const FILE = 'code.js';
-/** Factor for the size limit of a result with marked numbers, because a mark is longer than most numbers. */
+/**
+ * Factor by which a result may exceed its size limit inside the VM. Numbers are marked there, and a mark is longer than
+ * most numbers.
+ */
 const MARKED_FACTOR = 8;
 
 const RETURNED_UNDEFINED = 'The code returned undefined. Return a value, or null.';

@@ -7,7 +7,10 @@ interface JobOptions {
   name: string;
   /** Runs the job only in processes that deliver. By default, every process runs it. */
   runsOn?: 'worker';
-  /** Skips all turns while `RetentionGate` is closed. Required for jobs whose only effect is to remove data by age. */
+  /**
+   * Skips all turns while `RetentionGate` pauses the removal of old data. Required for jobs whose only effect is to
+   * remove data by age.
+   */
   removesByAge?: true;
   /** Query for due work that wakes the job. While the poller runs it, an idle job rests longer than its interval. */
   dueWork?: Pick<DueWork, 'name' | 'inMs'>;

@@ -200,7 +200,10 @@ export class Config {
   declare readonly isSubmissionPortAsked: boolean;
   /** SUBMISSIONS_PORT: the port for submission with TLS from the first byte. `null`: none. 0 selects a free port. */
   declare readonly submissionsPort: number | null;
-  /** SUBMISSION_HOST: address or name of both submission ports. Default: HOST with a certificate, otherwise loopback. */
+  /**
+   * SUBMISSION_HOST: address or name on which both submission ports listen. Default: HOST if a TLS certificate is
+   * configured, otherwise loopback.
+   */
   declare readonly submissionHost: string;
   /** EMAIL_TRANSPORT, plus AWS_ACCESS_KEY_ID and related variables for SES. Contains credentials: secret. */
   declare readonly emailTransport: EmailTransport;

@@ -10,7 +10,10 @@ export interface DataKey {
   key: Buffer;
 }
 
-/** Returns data key 0, derived from MASTER_KEY. This key sealed all values before random data keys existed. */
+/**
+ * Returns data key 0, derived from MASTER_KEY. All values that are older than the random data keys were encrypted with
+ * it.
+ */
 export function firstDataKey(masterKey: Buffer): Buffer {
   return derive(masterKey, 'posthorn vault v1');
 }

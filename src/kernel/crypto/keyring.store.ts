@@ -66,7 +66,7 @@ export class KeyringStore {
     await this.database.query(REPLACE, [keys.map(({ id }) => id), keys.map(({ wrapped }) => wrapped)]);
   }
 
-  /** Returns the oldest sealed value: the signing secret of the first environment. Null on a new installation. */
+  /** Returns the oldest encrypted value: the signing secret of the first environment. Null on a new installation. */
   async oldestSecret(): Promise<SealedValue | null> {
     const [row] = await this.database.query<{ id: number; secret: Buffer }>(OLDEST_SECRET);
     return row

@@ -14,9 +14,9 @@ const ROOT_ID = 1;
 const REREAD_MS_MIN = 1_000;
 
 /**
- * The installation's data keys, decrypted in memory. The newest key seals new values. Older keys can still open the
- * values that they sealed. In the database, the data keys are wrapped with MASTER_KEY. Replacing MASTER_KEY therefore
- * rewrites only these few rows, and none of the sealed values.
+ * The installation's data keys, decrypted in memory. The newest key encrypts new values. Older keys decrypt the values
+ * that were encrypted with them. In the database, the data keys are wrapped with MASTER_KEY. Replacing MASTER_KEY
+ * therefore rewrites only these few rows, and none of the encrypted values.
  *
  * Call `load` before anything else. Newer keys are loaded on the notification `keyring`, or when a value requires an
  * unknown key. Loaded keys stay in memory, even after a rotation has wrapped them with another MASTER_KEY.
@@ -65,7 +65,7 @@ export class Keyring {
     return derive(this.known(ROOT_ID), purpose);
   }
 
-  /** Adds a data key and returns its number. Every process then seals new values with it. */
+  /** Adds a data key and returns its number. Every process then encrypts new values with it. */
   async add(): Promise<number> {
     return this.store.locked(async () => {
       const rows = await this.store.list();

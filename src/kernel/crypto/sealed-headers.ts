@@ -2,9 +2,9 @@ import { isSensitive } from './sensitive-headers.js';
 import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
 /**
- * A header as stored in `requests.headers`. Secret values are sealed, except in older rows. `byName` marks a value that
- * was sealed only because of the header's name. The endpoint did not use that header for authentication. `of` marks a
- * value that is bound to the environment and the header's name. Other values are bound to their request.
+ * A header as stored in `requests.headers`. Secret values are sealed (encrypted), except in older rows. `byName` marks
+ * a value that was sealed only because of the header's name. The endpoint did not use that header for authentication.
+ * `of` marks a value that is bound to the environment and the header's name. Other values are bound to their request.
  */
 export type StoredHeader = readonly [
   name: string,
@@ -18,9 +18,9 @@ interface Of {
 }
 
 /**
- * Seals the values of sensitive headers, and of the headers named in `secret` (in lower case, `_` replaced by `-`). The
- * latter are credentials of the provider, which most requests repeat, so they are bound only to their environment and
- * sealed once (`Vault.sealRepeated`).
+ * Seals (encrypts) the values of sensitive headers, and of the headers named in `secret` (in lower case, `_` replaced
+ * by `-`). The headers in `secret` are credentials of the provider, which most requests repeat. Their values are
+ * therefore bound only to the environment and sealed once (`Vault.sealRepeated`).
  */
 export function sealHeaders(
   vault: Pick<Vault, 'seal' | 'sealRepeated'>,
@@ -40,8 +40,8 @@ export function sealHeaders(
 }
 
 /**
- * Returns the names of sealed headers, with `_` replaced by `-`. `used` omits headers that were sealed only because of
- * their name.
+ * Returns the names of headers with encrypted values, with `_` replaced by `-`. `used` omits headers that were
+ * encrypted only because of their name.
  */
 export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all' | 'used'): ReadonlySet<string> {
   const sealed = headers.filter(
@@ -50,7 +50,7 @@ export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all'
   return new Set(sealed.map(([name]) => name.replaceAll('_', '-')));
 }
 
-/** Returns the headers with all values opened. Throws if a value cannot be opened. */
+/** Returns the headers with all sealed values decrypted. Throws if a value cannot be decrypted. */
 export function openHeaders(vault: Pick<Vault, 'open'>, of: Of, headers: readonly StoredHeader[]): [string, string][] {
   return headers.map(([name, value]) => [
     name,
@@ -71,12 +71,15 @@ const contextOf = ({ environmentId, id }: Of): string =>
 const contextOfName = ({ environmentId }: Of, name: string): string =>
   sealedIn({ table: 'requests', environmentId, id: '', column: `headers.${name}` });
 
-/** Headers as stored in `events`, `messages` and `destinations`. Sensitive values are sealed, except in older rows. */
+/**
+ * Headers as stored in `events`, `messages` and `destinations`. Sensitive values are sealed (encrypted), except in
+ * older rows.
+ */
 export type StoredHeaders = Readonly<Record<string, string | { readonly sealed: string }>>;
 
 export type HeadersPlace = Omit<SealedPlace, 'column'>;
 
-/** Seals the sensitive values of headers. Returns the same object if no value is sensitive. */
+/** Seals (encrypts) the sensitive values of headers. Returns the same object if no value is sensitive. */
 export function sealNamed(
   vault: Pick<Vault, 'seal'>,
   place: HeadersPlace,
@@ -93,7 +96,9 @@ export function sealNamed(
   );
 }
 
-/** Opens sealed header values. Returns the same object if no value is sealed. Throws if a value cannot be opened. */
+/**
+ * Decrypts sealed header values. Returns the same object if no value is sealed. Throws if a value cannot be decrypted.
+ */
 export function openNamed(
   vault: Pick<Vault, 'open'>,
   place: HeadersPlace,

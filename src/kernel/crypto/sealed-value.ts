@@ -1,7 +1,10 @@
 import { BOX_BYTES, decrypt, encrypt } from './aes-gcm.js';
 import type { DataKey } from './data-key.js';
 
-/** The column that a sealed value is bound to, so that write access to the database is not enough to move the value. */
+/**
+ * The column and row that an encrypted value is bound to. An attacker with write access to the database can therefore
+ * not move the value.
+ */
 export interface SealedPlace {
   table: string;
   environmentId: number;
@@ -9,10 +12,12 @@ export interface SealedPlace {
   column: string;
 }
 
-/** Version 1: version byte ‖ box (see `encrypt`), under data key 0. Still read, but no longer written. */
+/**
+ * Format version 1: version byte ‖ box (the result of `encrypt`), under data key 0. Still read, but no longer written.
+ */
 const VERSION_1 = 1;
 const HEADER_BYTES_1 = 1;
-/** Version 2: version byte ‖ number of the data key (4 bytes, big endian) ‖ box. */
+/** Format version 2: version byte ‖ number of the data key (4 bytes, big endian) ‖ box. */
 const VERSION_2 = 2;
 const HEADER_BYTES_2 = 5;
 
@@ -21,7 +26,7 @@ export function sealedIn({ table, environmentId, id, column }: SealedPlace): str
   return `${table}|${environmentId}|${id}|${column}`;
 }
 
-/** Seals a value and prepends a header with the data key's number. Authenticates both the header and the context. */
+/** Encrypts a value and prepends a header with the data key's number. Authenticates both the header and the context. */
 export function sealValue({ id, key }: DataKey, plaintext: string | Buffer, context: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES_2);
   header.writeUInt8(VERSION_2);
@@ -35,7 +40,7 @@ export function dataKeyOf(sealed: Buffer): number | null {
   return sealed[0] === VERSION_2 && sealed.length >= HEADER_BYTES_2 + BOX_BYTES ? sealed.readUInt32BE(1) : null;
 }
 
-/** Opens a sealed value. Returns null if the key or the context is wrong, or if the value was altered. */
+/** Decrypts a result of `sealValue`. Returns null if the key or the context is wrong, or if the value was altered. */
 export function openValue(key: Buffer, sealed: Buffer, context: string): Buffer | null {
   if (sealed[0] === VERSION_1) return decrypt(key, sealed.subarray(HEADER_BYTES_1), Buffer.from(context));
   const [header, box] = [sealed.subarray(0, HEADER_BYTES_2), sealed.subarray(HEADER_BYTES_2)];

@@ -20,7 +20,10 @@ const NONE: ReadonlySet<string> = new Set();
 const decided = new Map<string, boolean>();
 const DECIDED_MAX = 2_000;
 
-/** Returns whether a header may contain a credential. Such headers are sealed, and hidden from read-only callers. */
+/**
+ * Returns whether a header may contain a credential. Such headers are encrypted in storage, and hidden from read-only
+ * callers.
+ */
 export function isSensitive(lowerName: string): boolean {
   let answer = decided.get(lowerName);
   if (answer === undefined) {

@@ -9,8 +9,8 @@ const REPEATED_MAX = 1_000;
 const REPEATED_LENGTH_MAX = 256;
 
 /**
- * Seals short secrets for storage: AES-256-GCM with the newest data key, and with the context as additional data
- * (`sealedIn`). Values that were sealed with older data keys can still be opened.
+ * Seals (encrypts) short secrets for storage: AES-256-GCM with the newest data key, and with the context as additional
+ * data (`sealedIn`). Values that were sealed with older data keys can still be decrypted.
  */
 @Injectable()
 export class Vault {
@@ -43,8 +43,8 @@ export class Vault {
   }
 
   /**
-   * Opens a sealed value. Throws if it was sealed for another context or altered, or if its data key is not loaded yet.
-   * An unknown key is then loaded in the background, so that a later attempt may succeed.
+   * Decrypts a sealed value. Throws if it was sealed for another context or altered, or if its data key is not loaded
+   * yet. An unknown key is then loaded in the background, so that a later attempt may succeed.
    */
   open(sealed: Buffer, context: string): Buffer {
     const id = dataKeyOf(sealed);

@@ -161,7 +161,10 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
   );
 }
 
-/** Returns `works` if a test commit is slow, otherwise `unknown`. Behind a pooler, no backend can be observed. */
+/**
+ * Behind a pooler, no backend can be observed, so this function times a test commit. Returns `works` if the commit is
+ * slow, otherwise `unknown`.
+ */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');
   const committed = client.query(COMMIT).then(

@@ -35,7 +35,9 @@ interface Unit {
   afterEnd: (() => void)[];
   /** Writes the data that must be stored together with the first write of the unit. Null once it has run. */
   companion: (() => Promise<void>) | null;
-  /** True if accepted messages are stored in the unit's transaction. The transaction is then already open. */
+  /**
+   * True if accepted messages are stored in the transaction of the unit of work. The transaction is then already open.
+   */
   takesMessages: boolean;
   /** True when the unit has ended. Statements that the unit did not await must not use its released connection. */
   ended: boolean;
@@ -201,9 +203,9 @@ export class Database {
   }
 
   /**
-   * Commits the statements of an accompanied unit so far, with its companion. Call it before the first effect that
-   * cannot be part of a transaction, and before waiting for other processes to see the writes. A second call, or a call
-   * outside of an accompanied unit, does nothing.
+   * Commits the writes of an `accompanied` unit of work so far, together with its companion. Call it before the first
+   * effect that cannot be part of a transaction, and before waiting for other processes to see the writes. A second
+   * call, or a call outside of such a unit, does nothing.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -276,7 +278,10 @@ export class Database {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** Runs the companion. Until it ends, `unit.companion` stays set, so that its writes join the unit's transaction. */
+  /**
+   * Runs the companion of a unit of work (`accompanied`). Until it ends, `unit.companion` stays set, so that its writes
+   * join the unit's transaction.
+   */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
     if (companion === null) return;

@@ -62,7 +62,7 @@ export class RetentionGate {
     await this.isOpen();
   }
 
-  /** Returns how much longer the gate stays closed, on monotonic clocks. 0 if it is open. */
+  /** Returns how much longer the removal of data stays paused, on monotonic clocks. 0 if it is not paused. */
   private waitingMs(): number {
     const seen = this.last?.seen;
     return seen === undefined || seen.leaptFromMs === null ? 0 : LEAP_WAIT_MS - seen.waitedMs;
