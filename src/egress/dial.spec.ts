@@ -47,7 +47,7 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // Servers accept connections in order, so the probe comes first only if nothing connected before it.
+    // A server accepts connections in order, so the test's own probe comes first only if nothing connected before it.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');

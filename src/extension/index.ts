@@ -90,7 +90,7 @@ export type {
 export { BlobStorage, NamedBlobStore } from '#blobs/contract.js';
 export type { BlobKey, Swept } from '#blobs/contract.js';
 
-// Sending from an extension's code.
+// Sends messages from an extension's code.
 export { MessageSender } from '#modules/send/message-sender.js';
 export type { AcceptedEvent, AcceptedWebhook, ApplicationEvent, SendOptions, Webhook } from '#modules/send/contract.js';
 export type { AcceptedEmailAnswer, EmailAttachmentContent, EmailContent } from '#modules/email/contract.js';

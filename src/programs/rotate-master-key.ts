@@ -22,7 +22,7 @@ const ALL_KNOW_MS = 6_000;
 
 interface Opened {
   store: KeyringStore;
-  /** Returns the keyring, opened with a master key. Throws ConfigError if the key does not open it. */
+  /** Returns the keyring, decrypted with a master key. Throws ConfigError if the master key is wrong. */
   keyringOf(masterKey: Buffer): Promise<Keyring>;
 }
 

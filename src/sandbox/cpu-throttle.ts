@@ -64,8 +64,9 @@ export class CpuThrottle {
 }
 
 /**
- * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without cells, or if the thread's
- * CPU time is unknown. In the latter case timeouts measure wall-clock time, so a sleeping call would time out.
+ * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without the shared memory
+ * (`cells`), or if the thread's CPU time is unknown. Timeouts then measure wall-clock time, so a sleeping call would
+ * time out.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

@@ -35,7 +35,7 @@ export class MeteredAllowance implements Allowance {
   spent = 0;
   private nextLook = 0;
 
-  /** `sliceMs` is a limit for quick threads: a step that might take longer than the slice is not started. */
+  /** `sliceMs` limits the CPU time of a call on a quick thread: a step that might take longer is not started. */
   constructor(
     private readonly usedMs: () => number,
     private readonly limitMs: number,

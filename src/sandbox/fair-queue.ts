@@ -33,7 +33,7 @@ interface Account<T> {
 type Admits = (organization: string, endpoint: string) => boolean;
 
 const EXPECTED_MS = 1;
-/** Minimum charge, so that items without measurable cost also advance the virtual time. */
+/** Minimum CPU time charged for an item, so that items without measurable cost also advance the virtual time. */
 const CHARGE_MS_MIN = 0.1;
 const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
@@ -70,7 +70,9 @@ export class FairQueue<T> {
     return this.count > 0 && this.next(admits) !== undefined;
   }
 
-  /** Removes and returns the next item, if any. Charges its endpoint in advance with the endpoint's recent cost. */
+  /**
+   * Removes and returns the next item, if any. Charges the endpoint in advance with the recent CPU time of its items.
+   */
   take(admits: Admits): QueueTurn<T> | undefined {
     const next = this.next(admits);
     if (!next) return undefined;

@@ -30,7 +30,10 @@ export interface GuestCall {
 }
 
 export interface GuestResult {
-  /** `overrun` means that the call was abandoned at the end of its slice. */
+  /**
+   * `overrun` means that the call used up its CPU slice (`sliceMs`) and was abandoned, to be repeated on a thread for
+   * slow code.
+   */
   outcome: SandboxOutcome | 'overrun';
   /** True if the thread should not be used again, because the engine failed or its memory grew. */
   isSpoiled: boolean;

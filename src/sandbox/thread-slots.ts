@@ -32,7 +32,9 @@ export interface ThreadSlotsOptions<C, A extends object> {
 const SLICE_MS = 50;
 /** Like SLICE_MS, but for an endpoint whose last call was slow. */
 const SLICE_MS_OF_SLOW = 10;
-/** Time after the slice until a call that ignores interrupts (such as a long built-in) is terminated. */
+/**
+ * Time after the CPU slice (`SLICE_MS`) until a call that ignores interrupts (such as a long built-in) is terminated.
+ */
 const SLICE_GRACE_MS = 50;
 const GRACE_MS = 250;
 /** Wall-clock limit of a call as a multiple of its CPU limit, plus `WALL_EXTRA_MS`. Limits how long a caller waits. */
@@ -160,7 +162,10 @@ function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpo
   return isFree && others < SLOW_PER_ORGANIZATION_MAX && use.ofEndpoint(organization, endpoint) < SLOW_PER_ENDPOINT_MAX;
 }
 
-/** Returns whether a call exceeded its slice, even if its thread was terminated. The call moves to a slow thread. */
+/**
+ * Returns whether a call exceeded its slice of CPU time, even if its thread was terminated. The call moves to a slow
+ * thread.
+ */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }

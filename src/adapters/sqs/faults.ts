@@ -71,7 +71,7 @@ export function requestFault(error: unknown, credentials: QueueSettings['credent
       isOfAnEntry: false,
     };
   const { name, message, status } = sdkError(error);
-  // An error with a success status: the response does not come from SQS.
+  // The SDK reports an error although the status is a success, so the response does not come from SQS.
   if (status === null || status < 300) {
     const detail =
       status === null

@@ -8,7 +8,10 @@ export interface Machine {
 /** Memory that one process may use, in bytes, with the Node.js options of `npm start`. */
 const MEMORY_BYTES = 1024 ** 3;
 
-/** Connections that a process opens besides its pool: ledger, reads, heartbeat, LISTEN, queues, connection watch. */
+/**
+ * Connections that a process opens besides its pool: for the ledger, reads, heartbeats, LISTEN, the queues and the
+ * connection watch.
+ */
 const CONNECTIONS_BESIDE_POOL = 24;
 /** Connections reserved for `posthorn backup`, psql and similar clients. */
 const CONNECTIONS_SPARE = 20;

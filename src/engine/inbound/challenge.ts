@@ -35,7 +35,9 @@ const ECHO = /^[\x20-\x7e]{1,1024}$/;
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };
 
-/** Answers a provider that checks a URL before it saves the URL. Returns null for any other request. */
+/**
+ * Answers the request with which a provider checks a URL before it saves the URL. Returns null for any other request.
+ */
 export function urlCheck(
   preset: Pick<Preset, 'urlCheck'> | null,
   { method, body }: Received,

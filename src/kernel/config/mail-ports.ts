@@ -40,7 +40,9 @@ interface SubmissionFields {
   submissionHost: string;
 }
 
-/** Reads the settings. Uses `hostByDefault` if SUBMISSION_HOST is not set. Throws `ConfigError`. */
+/**
+ * Reads the settings of the submission ports. Uses `hostByDefault` if SUBMISSION_HOST is not set. Throws `ConfigError`.
+ */
 export function readSubmission(read: ConfigReader, hostByDefault: string): SubmissionFields {
   const port = read.text('SUBMISSION_PORT');
   const submissionsPort = read.wholeNumber('SUBMISSIONS_PORT', 0, 65535);

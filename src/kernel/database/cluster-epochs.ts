@@ -73,8 +73,8 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // A failure is harmless, because `EPOCH` includes one unrecorded change. Only two more changes before the next
-      // attempt would be too many.
+      // A failure is harmless, because `EPOCH` includes one unrecorded change. The epoch would be wrong only after two
+      // more changes before the next attempt.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -33,13 +33,15 @@ interface Unit {
   afterCommit: (() => void)[];
   /** Functions that run when the unit of work ends, whether it commits or not. */
   afterEnd: (() => void)[];
-  /** Writes the data that must be stored together with the first write of the unit. Null once it has run. */
+  /** Writes the data that must be stored together with the first write of the unit of work. Null once it has run. */
   companion: (() => Promise<void>) | null;
   /**
    * True if accepted messages are stored in the transaction of the unit of work. The transaction is then already open.
    */
   takesMessages: boolean;
-  /** True when the unit has ended. Statements that the unit did not await must not use its released connection. */
+  /**
+   * True when the unit of work has ended. Statements that the unit did not await must not use its released connection.
+   */
   ended: boolean;
 }
 
@@ -215,13 +217,14 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [], takesMessages: false });
-    // Runs outside of the unit, because a loop that `notify` wakes must not work within the unit's transactions.
+    // Runs outside of the unit of work: `notify` may wake a background loop, whose statements must not join the unit's
+    // transaction.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
   }
 
-  /** Returns whether messages that are accepted now must be stored in the unit's transaction. */
+  /** Returns whether messages that are accepted now must be stored in the transaction of the current unit of work. */
   isAccompanied(): boolean {
     const unit = this.current();
     return unit !== undefined && (unit.companion !== null || unit.takesMessages);
@@ -243,14 +246,14 @@ export class Database {
     return unit !== undefined && (unit.runner !== null || unit.companion !== null);
   }
 
-  /** Calls `notify` once the current unit has committed, or immediately if there is none. */
+  /** Calls `notify` once the current unit of work has committed, or immediately if there is none. */
   afterCommit(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterCommit.push(notify);
     else notify();
   }
 
-  /** Calls `notify` once the current unit has committed or rolled back, or immediately if there is none. */
+  /** Calls `notify` once the current unit of work has committed or rolled back, or immediately if there is none. */
   afterEnd(notify: () => void): void {
     const unit = this.current();
     if (unit) unit.afterEnd.push(notify);
@@ -298,8 +301,8 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Another part of the unit failed while this transaction began, so no other code would end the transaction. Later
-      // writes would run outside of it.
+      // Another part of the unit of work failed while this transaction began, so no other code would end the
+      // transaction. Later writes would run outside of it.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');
@@ -307,7 +310,7 @@ export class Database {
     unit.runner = runner;
   }
 
-  /** Begins the unit's transaction if it has not begun, and returns its connection. */
+  /** Begins the transaction of the unit of work if it has not begun, and returns its connection. */
   private async connectionOf(unit: Unit): Promise<unknown> {
     if (unit.ended) throw new Error('The unit of work of this query has ended: await the query.');
     await this.begin(unit);

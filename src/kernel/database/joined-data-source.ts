@@ -7,9 +7,10 @@ export type UnitConnection = () => Promise<unknown>;
  * Returns TypeORM's data source for repositories. Inside a unit of work, its queries run on the unit's connection.
  *
  * `unitConnection` receives the mode of the query runner (`slave` for reads, `master` for writes). It returns null if
- * the statement does not belong to a transaction of a unit. TypeORM treats the runner of a joined query as inside a
- * transaction. It then uses savepoints instead of `COMMIT`, and `release` does not release the unit's connection,
- * because the runner has not acquired it.
+ * the statement does not belong to the transaction of a unit of work.
+ *
+ * TypeORM treats the query runner of a joined query as inside a transaction, and therefore uses savepoints instead of
+ * `COMMIT`. `release` does not release the unit's connection, because the query runner has not acquired it.
  */
 export function joinedDataSource(
   dataSource: DataSource,

@@ -47,11 +47,9 @@ type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
  * The `direct:` transport: sends to each domain's own mail servers, in the order of its MX, until a server is
- * reachable.
- *
- * It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers in the
- * policy, with a valid certificate. Every connection goes through the egress gate. A message is not sent to another
- * server once a server has begun to accept it.
+ * reachable. It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers
+ * in the policy, with a valid certificate. The egress policy applies to every connection. A message is not sent to
+ * another server once a server has begun to accept it.
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
@@ -187,7 +185,7 @@ export class DirectTransport extends MailTransport {
     });
   }
 
-  /** Opens a connection through the egress gate. */
+  /** Opens a connection to a host that the egress policy allows. */
   private async open(host: string, watch: ConversationWatch): Promise<MailConnection> {
     const { port } = this.options;
     // `isEncrypted` is true although a server may lack TLS: the operator permits plain text by choosing `direct:`.

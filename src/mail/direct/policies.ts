@@ -18,7 +18,7 @@ interface Known {
 }
 
 /**
- * MTA-STS policies of domains (RFC 8461), fetched over HTTPS through the egress gate and cached for the time that they
+ * MTA-STS policies of domains (RFC 8461), fetched over HTTPS under the egress policy and cached for the time that they
  * specify. A valid cached policy stays in use if its announcement disappears or its new text cannot be fetched.
  * Otherwise a man in the middle could remove the policy.
  */
