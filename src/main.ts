@@ -13,8 +13,8 @@ import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
 /**
- * Imports the service, about two thousand files. Invalid environment variables are therefore reported before this call.
- * The call runs while PostgreSQL starts, because the two use different processor cores. The import in `serve` reports
+ * Imports the service, which consists of about two thousand files. Because the import is slow, invalid environment
+ * variables are reported before it, and it runs on another core while PostgreSQL starts. The import in `serve` reports
  * errors.
  */
 const loadService = () => import('./bootstrap/service.js');

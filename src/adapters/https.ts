@@ -102,7 +102,8 @@ function requestLineOf(
 }
 
 /**
- * Returns received headers under the names used for delivery. Most requests need no renaming and are returned as is.
+ * Renames received headers to the names used for delivery. Usually no header is renamed, and the same object is
+ * returned.
  */
 function receivedHeaders(headers: Readonly<Record<string, string>> | null): Readonly<Record<string, string>> | null {
   if (Object.keys(headers ?? {}).every((name) => deliveredName(name) === name)) return headers;

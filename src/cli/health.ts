@@ -34,7 +34,10 @@ export async function namesOf(client: PosthornClient): Promise<{ domain: string;
   return { domain, baseUrl };
 }
 
-/** Warns if PLATFORM_DOMAIN is the host of BASE_URL. */
+/**
+ * Warns if PLATFORM_DOMAIN is the host of BASE_URL, because responses of endpoints would then share an origin with the
+ * sign-in pages.
+ */
 export function sharedHost({ domain, baseUrl }: { domain: string; baseUrl: string }): Found[] {
   if (domain === '' || domain === 'localhost' || !URL.canParse(baseUrl)) return [];
   if (domain.toLowerCase() !== new URL(baseUrl).hostname)

@@ -141,7 +141,8 @@ export class AnswerReader {
     if (length !== undefined) headers['content-length'] = lengthOf(length);
     const bodyBytes = length === undefined ? null : Number(headers['content-length']);
     const codings = coding === undefined ? null : codingsOf(coding);
-    // A transfer coding overrides a length (RFC 9112, section 6.3), but other clients may use the length.
+    // Prevents reuse of the connection if clients could disagree about the end of the body: a transfer coding overrides
+    // a length (RFC 9112, section 6.3), but other clients may use the length.
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11))
       this.isPersistent = false;
     if (codings?.at(-1) === 'chunked') {

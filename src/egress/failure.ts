@@ -51,7 +51,10 @@ export function explain(error: Error): { error: EgressFailure; detail: string } 
   return { error: 'connection', detail: CONNECTION_REASONS[code] ?? `The connection failed (${code}).` };
 }
 
-/** Returns whether the server broke the connection, for example a kept-alive connection just before a request. */
+/**
+ * Returns whether the server broke the connection, for example by closing a kept-alive connection just before a
+ * request.
+ */
 export function isBrokenConnection(error: Error): boolean {
   return (
     error instanceof ConnectionLost || ('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))

@@ -46,7 +46,10 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'tracestate',
 ]);
 
-/** `proxy-` covers Proxy-Authorization. Services trust the headers of cloud load balancers, such as `x-amzn-`. */
+/**
+ * Prefixes of forbidden headers. `proxy-` covers Proxy-Authorization. Headers of cloud load balancers, such as
+ * `x-amzn-`, are forbidden because services trust them.
+ */
 const FORBIDDEN_PREFIXES = [
   'webhook-',
   'svix-',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { BUCKET_FLOORS_MS, bucketOf, type Histogram, quantile } from './histogram.js';
 
 const LAST_MS = 16_383;
-/** Durations distributed like latencies: short, medium and long durations are equally likely. */
+/** Durations on a logarithmic scale, as is usual for latencies: short, medium and long durations are equally likely. */
 const durations = fc.oneof(fc.nat(40), fc.nat(1_000), fc.nat(LAST_MS));
 const samples = fc.array(durations, { minLength: 1, maxLength: 300 });
 const shares = fc.oneof(fc.constantFrom(0, 0.5, 0.95, 0.99, 1), fc.double({ min: 0, max: 1, noNaN: true }));

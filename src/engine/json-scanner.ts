@@ -97,7 +97,8 @@ function nestedEnd(text: string, start: number): number {
       continue;
     }
     at += 1;
-    // Skips characters whose code is below the brackets: outside strings, mostly digits, commas, colons and spaces.
+    // Skips characters with a lower code than `[`, because they are not brackets. Outside strings, these are mostly
+    // digits, commas, colons and spaces.
     if (code < OPEN_ARRAY) continue;
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
     else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {

@@ -84,7 +84,7 @@ export function rememberIds(response: UiResponse): UiResponse {
   if (cursor !== undefined) add('cursor', cursor);
   const view = /mail-views\?token=([\w.-]+)/.exec(text)?.[1];
   if (view !== undefined) add('view', view);
-  // Lists are newest first, like the stored ids.
+  // Puts the new ids first: lists are newest first, like the stored ids.
   for (const [kind, values] of Object.entries(fresh))
     known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
   return response;

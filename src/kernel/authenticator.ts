@@ -49,7 +49,7 @@ export function hasPortalTokenForm(bearer: string): boolean {
 const PORTAL_TOKEN = /^pt_[A-Za-z0-9_-]{43}$/;
 
 export interface Identity {
-  /** `org_…`, as returned by `GET /v1/org`. */
+  /** Id of the organization, `org_…`, as returned by `GET /v1/org`. */
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;

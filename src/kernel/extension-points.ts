@@ -15,7 +15,7 @@ export interface NamedPoint<T> {
   setting: string;
   /** Values of the setting that need no extension. */
   builtIn: readonly string[];
-  /** Name of the decorator, for messages. */
+  /** Name of the decorator, for error messages. */
   mark: string;
   decorator: ReturnType<typeof DiscoveryService.createDecorator>;
   base: abstract new (...args: never[]) => T;

@@ -16,7 +16,7 @@ export interface ThrottleTools {
   /** CPU time of the thread. */
   usedMs: () => number;
   nowMs: () => number;
-  /** Waits for `ms`, or until the share differs from `share`. */
+  /** Waits for `ms`, or until the share of time in the shared memory differs from `share`. */
   wait: (share: number, ms: number) => void;
   /** Deadline of the call, on the clock of `nowMs`. No sleep continues beyond it. */
   endMs?: number;

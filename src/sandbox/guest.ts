@@ -25,7 +25,7 @@ export interface GuestCall {
   body?: Uint8Array;
   /** JSON text of the numbers in the first argument's `body` that JavaScript would write differently. */
   spellings?: string | null;
-  /** Values to replace in messages and in the console's output. */
+  /** Values of secrets, which are masked in error messages and in the console's output. */
   secrets?: readonly string[];
 }
 

@@ -1,8 +1,9 @@
 /**
  * Guest code that returns a replacer for `JSON.stringify`. The replacer writes a number with the spelling that was
- * received, for example with all digits of a large integer. It does so for a number that the code left in its object,
- * and for a copy if all received numbers of that value have the same spelling. Each spelling is written as a string
- * that starts with the mark. Objects are found by identity, so that a filtered or sorted list keeps its spellings.
+ * received, for example with all digits of a large integer. This applies to numbers that the code left in their
+ * objects. It applies to a copied number only if all received numbers of that value have the same spelling. Each
+ * spelling is written as a string that starts with the mark. Objects are found by identity, so that a filtered or
+ * sorted list keeps its spellings.
  *
  * `spellings` has the structure of the body. It contains only the numbers that JavaScript would write differently, as
  * texts.

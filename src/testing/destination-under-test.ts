@@ -9,7 +9,7 @@ export interface DestinationDraft {
 
 /** Settings that must be rejected, and the path of the expected fault, for example `config.servers`. */
 export interface BrokenDraft {
-  /** Used as the name of the check. */
+  /** Short description of the fault, used as the name of the check. */
   name: string;
   draft: DestinationDraft;
   path: string;

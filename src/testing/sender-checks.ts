@@ -9,7 +9,10 @@ export interface SenderUnderTest {
   target: TargetUnderTest;
   /** Makes the code send one message, but only once for each `occasion`. Returns the message's id, `msg_…`. */
   send(destination: string, occasion: string): Promise<string>;
-  /** Makes the code send to a destination that does not exist. Resolves to the status of the extension's answer. */
+  /**
+   * Makes the code send to a destination that does not exist. Resolves to the HTTP status with which the extension
+   * responds.
+   */
   sendRefused(destination: string): Promise<number>;
 }
 

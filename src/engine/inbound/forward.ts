@@ -184,7 +184,9 @@ export function hopsOf(value: string | undefined): number {
 }
 
 interface HeaderRule {
-  /** Name with `-` for `_`. CGI and WSGI map both to the same variable (RFC 3875, section 4.1.18). */
+  /**
+   * Name with every `_` replaced by `-`, because CGI and WSGI map both to the same variable (RFC 3875, section 4.1.18).
+   */
   hyphened: string;
   isForwarded: boolean;
   /** Name under which the header is delivered (see `deliveredName`). */

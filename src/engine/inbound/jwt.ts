@@ -197,7 +197,7 @@ function holds(
       signature,
     );
   } catch {
-    // Tries the other keys of the set after an invalid key.
+    // An invalid key does not match, so that the other keys of the set are tried.
     return false;
   }
 }

@@ -341,7 +341,7 @@ it('an SNS message needs the certificate and names its URL', () => {
   expect(verify({ kind: 'sns' }, request, [secret], NOW, 'no certificate')).toBe('failed');
 });
 
-/** Expected deduplication ids of presets that do not use the id with which the sample was requested. */
+/** Expected deduplication ids of presets whose sample has a deduplication id other than the requested id. */
 const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
   discord: null, // t Only interactions have an id.
   mailgun: expect.stringMatching(/^[0-9a-f]{50}$/),

@@ -12,7 +12,10 @@ export function parametersOf({ query }: Pick<ReceivedRequest, 'query'>, name: st
   return query === '' ? [] : new URLSearchParams(query).getAll(name);
 }
 
-/** Returns a parameter's value with percent-encoding decoded and `+` unchanged. Undefined unless it occurs once. */
+/**
+ * Returns a parameter's value with percent-encoding decoded and `+` unchanged. Undefined if the parameter is missing or
+ * repeated.
+ */
 export function plainParameterOf({ query }: Pick<ReceivedRequest, 'query'>, name: string): string | undefined {
   const values = query === '' ? [] : new URLSearchParams(query.replaceAll('+', '%2B')).getAll(name);
   return values.length === 1 ? values[0] : undefined;

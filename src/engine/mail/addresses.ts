@@ -97,8 +97,8 @@ export function canonicalDomain(domain: string): string | null {
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // Rejects a name that UTS 46 changes in more than case, because it looks like another name: full-width letters,
-  // ligatures, dots of other scripts, soft hyphens.
+  // Rejects a name in which UTS 46 changes more than the case of letters, because it looks like another name. It may
+  // have full-width letters, ligatures, dots of other scripts or soft hyphens.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&

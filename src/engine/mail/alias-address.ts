@@ -14,8 +14,8 @@ const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 export const CATCH_ALL = '*';
 
 /**
- * Reads a local part: a name, and on a custom domain also a name with a tag (`support+eu`), a prefix pattern
- * (`support*`, `support+*`) or the catch-all (`*`).
+ * Reads a local part, which is a name. On a custom domain, it may also be a name with a tag (`support+eu`), a prefix
+ * pattern (`support*`, `support+*`) or the catch-all (`*`).
  */
 export function readLocalPart(text: string, kind: 'platform' | 'custom'): { localPart: string } | { fault: string } {
   const localPart = text.trim().toLowerCase();

@@ -21,7 +21,7 @@ export function announcedPolicy(records: readonly string[]): string | null {
   return announcing.length === 1 ? (RECORD.exec(announcing[0] ?? '')?.[1] ?? null) : null;
 }
 
-/** Parses a policy. Returns null for other text. Of a repeated key other than `mx`, the first value applies. */
+/** Parses a policy. Returns null for other text. If a key other than `mx` is repeated, its first value applies. */
 export function readPolicy(text: string): MtaStsPolicy | null {
   const fields = new Map<string, string>();
   const mx: string[] = [];

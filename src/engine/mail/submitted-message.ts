@@ -75,8 +75,8 @@ export interface SubmittedMessage {
 }
 
 /**
- * Reads a message that a mail client submitted (RFC 6409). Returns a fault, as a sentence, if the message cannot be
- * sent unchanged: servers would read its lines, headers or sender differently, or would change it.
+ * Reads a message that a mail client submitted (RFC 6409). Returns a fault, as a sentence, if servers would change the
+ * message, or would read its lines, headers or sender differently.
  */
 export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: string } {
   const lineFault = raw.includes(0) ? 'The message contains a NUL byte.' : lineFaultOf(raw);

@@ -177,7 +177,7 @@ export class Config {
    * to show that deliveries lost by the queue stay undelivered without this search.
    */
   declare readonly reconcile: boolean;
-  /** EXPERIMENTAL_DESTINATIONS: unfinished destination types to offer nevertheless. */
+  /** EXPERIMENTAL_DESTINATIONS: unfinished destination types that are offered anyway. */
   declare readonly experimentalDestinations: readonly string[];
 
   /**
