@@ -17,7 +17,7 @@ export interface EgressRequest {
   /** Maximum length of the response body. A longer body is truncated, and its connection is closed. */
   bodyBytesMax: number;
   signal?: AbortSignal;
-  /** Called when connected, before sending. If it returns false, nothing is sent. */
+  /** Called when the connection is open, before the request is sent. If it returns false, nothing is sent. */
   mayBegin?: () => boolean;
 }
 

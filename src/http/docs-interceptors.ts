@@ -54,7 +54,8 @@ export function fillInIds(request: UiRequest): UiRequest {
 
 /**
  * Stores the ids in a response, and removes the id of a deleted resource. From a 200 response, stores only events,
- * messages, requests and jobs: a placeholder must not become a destination or a key that was only listed.
+ * messages, requests and jobs, because a placeholder must not be replaced by a destination or a key that a response
+ * only lists.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;

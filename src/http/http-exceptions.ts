@@ -24,7 +24,9 @@ const TYPES: Readonly<Record<number, ErrorType>> = {
   504: 'unavailable',
 };
 
-/** Statuses with which a list of messages means an invalid request. `ValidationPipe` uses both. */
+/**
+ * Statuses for which a list of messages in an exception is treated as validation faults. `ValidationPipe` uses both.
+ */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
 
 /** Fields of Nest's own response body. All other fields of a response object are returned in `details`. */

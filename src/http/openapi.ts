@@ -97,7 +97,10 @@ function referredTo(controller: Type, handler: string): Type[] {
 /** A module without routes. An empty list of modules would include every module. */
 class NoModule {}
 
-/** Adds errors, headers, access and idempotency keys. Drops unused components. Changes `document` and returns it. */
+/**
+ * Completes the OpenAPI document: adds the errors, headers, access and idempotency keys of each operation, and drops
+ * unused components. Changes `document` and returns it.
+ */
 export function finishDocument(document: OpenAPIObject, routes: readonly RouteHandler[]): OpenAPIObject {
   const byName = new Map(routes.map((route) => [route.name, route]));
   const used = new Set<string>();

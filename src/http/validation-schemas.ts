@@ -211,7 +211,8 @@ const propertiesOf = (prototype: object): string[] =>
 /** Returns the decorators of each field, own and inherited. */
 function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  // The storage compares all classes to find inherited decorators. Classes without a base class do not need this.
+  // class-validator's storage compares all classes to find inherited decorators. Classes without a base class do not
+  // need this.
   const found =
     Object.getPrototypeOf(type) === Function.prototype
       ? (decoratedClasses().get(type) ?? [])

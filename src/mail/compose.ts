@@ -66,7 +66,10 @@ const SIGNATURE = 'DKIM-Signature: ';
 /** Minimum size of a DKIM key in bits (RFC 8301 section 3.2). */
 const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
-/** Content types of RFC 2045 section 5.1. A multipart type is framing and not allowed for an attachment. */
+/**
+ * Content types of RFC 2045, section 5.1. Excludes multipart types, which structure a message and are not allowed for
+ * an attachment.
+ */
 const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;

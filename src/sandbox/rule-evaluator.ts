@@ -15,7 +15,7 @@ export interface EvaluationCall extends Sliced {
   timeoutMs: number;
 }
 
-/** Limit of CPU time. The most expensive allowed patterns (64 leaves in 50 rules on 128 KB) take seven seconds. */
+/** Limit of CPU time. The most expensive allowed patterns (64 tests in 50 rules, on 128 KB) take seven seconds. */
 const TIMEOUT_MS = 10_000;
 /** Wall-clock limit as a multiple of the CPU limit: on a busy machine, 10 s of CPU time take at least 40 s. */
 const WALL_FACTOR = 4;

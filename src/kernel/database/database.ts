@@ -193,8 +193,8 @@ export class Database {
 
   /**
    * Runs `work` in the current unit of work or in a new one. Every writing statement joins the transaction of the unit.
-   * `companion` writes data that must be stored together with the unit's writes. It runs once: at `commitEarly`, or
-   * when `work` calls the function that it receives.
+   * `companion` writes data that must be stored together with the unit's writes. The companion runs once: when
+   * `commitEarly` is called, or when `work` calls the function that it gets as its argument.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {

@@ -82,7 +82,10 @@ export class PipelinedTransaction {
     else this.callback?.(null, this.results);
   }
 
-  /** The server skipped the statements after the failed one. Their SQL text must be sent again next time. */
+  /**
+   * The server skipped the statements after the failed one, so it has not prepared them. Their SQL text must be sent
+   * again next time.
+   */
   handleError(error: Error, wire: Wire): void {
     for (const { name } of this.parts.slice(this.at))
       if (name !== undefined) delete wire.submittedNamedStatements[name];
