@@ -112,7 +112,9 @@ function receivedHeaders(headers: Readonly<Record<string, string>> | null): Read
 
 export type HeaderSources = Pick<Target, 'headers' | 'signingKeys' | 'privateKeys' | 'legacySignature'>;
 
-/** Returns the headers to send. On a conflict, Posthorn's headers win over the message's, then the destination's. */
+/**
+ * Returns the headers to send. On a conflict, Posthorn's own headers win, then the message's, then the destination's.
+ */
 export function headersOf(outgoing: Signable, target: HeaderSources): Record<string, string> {
   const { webhookId, eventType, body, replayed, traceparent } = outgoing;
   const timestampSeconds = Math.floor(outgoing.atMs / 1000);

@@ -52,7 +52,7 @@ export class MirrorAdapter extends DestinationAdapter {
     return this.prober.run(url ?? '');
   }
 
-  /** A sent event has no received request to mirror, so its payload is posted as JSON. */
+  /** An event that was sent through the API has no received request to mirror, so its payload is posted as JSON. */
   override async deliver(outgoing: Outgoing, target: Target): Promise<DeliveryAnswer> {
     if (target.url === null) return NO_URL;
     const request = await outgoing.request();

@@ -39,7 +39,7 @@ async function ping(url: string): Promise<Error | null> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // `connect` rejects with an error without the cause. The event has the cause.
+  // The rejection of `connect` does not contain the cause. The `error` event contains it.
   let firstError: Error | null = null;
   redis.on('error', (error: Error) => (firstError ??= error));
   try {

@@ -13,7 +13,7 @@ compdef _posthorn posthorn
 `,
 };
 
-/** Adds the command `completion bash | zsh | fish`, and the hidden command that the scripts call. */
+/** Adds the command `completion bash | zsh | fish`, and the hidden command that the generated scripts call. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

@@ -153,8 +153,8 @@ export class Tunnel {
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
-      // An earlier run may have forwarded a request from before the gap, so such a request is marked as repeated. The
-      // stored position stays before the gap until all missed requests have been forwarded.
+      // An earlier run may have forwarded a request from before the gap of the stream, so such a request is marked as
+      // repeated. The stored position stays before the gap until all missed requests have been forwarded.
       if (!this.seen.has(id))
         await this.begin(
           id,

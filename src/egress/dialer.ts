@@ -82,7 +82,7 @@ const PLAIN_TEXT = 'Use TLS: connections in plain text are disabled unless the o
 
 function refusalOf({ hostname, port, isEncrypted }: DialTarget, policy: EgressPolicy): string | null {
   if (!isEncrypted && !policy.allowHttp) return PLAIN_TEXT;
-  // Checks only the host and the port: the policy always allows the scheme `https:`.
+  // Passes the scheme `https:`, which the policy always allows, so that only the host and the port are checked.
   return originRefusal({ protocol: 'https:', hostname, port: String(port) }, policy);
 }
 

@@ -96,7 +96,10 @@ export class OriginPool {
     return connection;
   }
 
-  /** Returns the time at which an idle connection is closed. A new connection checks the address again. */
+  /**
+   * Returns the time at which an idle connection is closed. It must not stay open forever, because only a new
+   * connection checks the address again.
+   */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);
   }

@@ -55,7 +55,7 @@ describe('queueClient', () => {
     expect(text).toMatch(/user-agent: Posthorn\/0\.1/);
     expect(text).not.toMatch(/WRONG|x-amz-security-token|aws-sdk-js/);
     expect([...asked].filter((name) => OF_THE_SDK.test(name) && !HARMLESS.includes(name))).toEqual([]);
-    // Proves that the proxy observes reads. Otherwise, the assertion above would be meaningless.
+    // Proves that the proxy of `process.env` records reads. Otherwise, the assertion above would prove nothing.
     expect([...asked]).toEqual(expect.arrayContaining(HARMLESS.slice(0, 1)));
   });
 });

@@ -96,7 +96,8 @@ function bodyOf(body: string | Buffer): { text: string; isEncoded: boolean } {
 
 function headersFor(outgoing: Outgoing, target: Target, isEncoded: boolean): Map<string, string> {
   const headers = new Map(Object.entries(headersOf(outgoing, target)).filter(([name]) => !HTTP_ONLY.includes(name)));
-  // A sent event is always JSON, so its content type is omitted. A received event can have any type.
+  // An event that was sent through the API is always JSON, so its content type is omitted. A received event can have
+  // any type.
   if (outgoing.headers?.['content-type'] === undefined) headers.delete('content-type');
   if (isEncoded) headers.set('content-encoding', 'base64');
   if (outgoing.requestLine !== null)

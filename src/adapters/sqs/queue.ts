@@ -80,7 +80,8 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // Sends the messages of the batch one by one, so that an invalid message does not fail the others.
+      // If one entry may have failed the whole batch, sends the messages one by one, so that only the invalid message
+      // fails.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));

@@ -14,7 +14,7 @@ export interface ServerRecordsOptions {
 const DEADLINE_MS = 4_000;
 const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
-/** Limits per share, so that unresponsive name servers delay only the queries of one share. */
+/** Limits per share (a group of names), so that unresponsive name servers delay only the queries of one share. */
 const QUEUE_LIMITS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
 /** Maximum number of queries per resolver. Reuse saves time, but the source ports must stay hard to predict. */
 const QUESTIONS_OF_ONE = 64;
