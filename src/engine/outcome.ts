@@ -85,8 +85,8 @@ export function isHardFailure(outcome: Outcome): boolean {
 
 /**
  * Decides what happens after an attempt. `random` is in [0, 1). `Retry-After` is used only for throttled and deferred
- * responses, because a broken receiver could otherwise stretch the schedule. It can delay an attempt, but never makes
- * it earlier or adds one.
+ * responses, because a broken receiver could otherwise stretch the schedule. The header can delay an attempt, but never
+ * makes it earlier or adds one.
  */
 export function decide(
   outcome: Outcome,

@@ -9,7 +9,7 @@ export function storableText(text: string): string {
 
 /**
  * Replaces the characters that PostgreSQL rejects, in all strings and field names of a JSON value. Operates on the
- * parsed value: in serialized JSON, `\u0000` is an escape, or ordinary text after another backslash.
+ * parsed value, because in serialized JSON `\u0000` may be an escape or, after another backslash, ordinary text.
  */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);

@@ -3,8 +3,8 @@ import { ApiError, type ErrorType, type Fault } from '#kernel/errors.js';
 import { FAULTS_MAX } from './faults.js';
 
 /**
- * Error types for the statuses of Nest's exceptions. A status without an error type in `docs/errors.md` has the closest
- * type. A missing 4xx status becomes `bad_request`, and any other missing status `internal`.
+ * Error types for the statuses of Nest's exceptions. A status without its own error type in `docs/errors.md` maps to
+ * the closest one. A 4xx status that is not listed here becomes `bad_request`, and any other one `internal`.
  */
 const TYPES: Readonly<Record<number, ErrorType>> = {
   401: 'unauthenticated',

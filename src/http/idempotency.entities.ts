@@ -30,7 +30,7 @@ export class IdempotencyKeyEntity {
   @Column('bytea', { name: 'sealed_body', nullable: true })
   sealedBody: Buffer | null;
 
-  /** End of the lease from the reservation of the key. Also the fencing token of the attempt. */
+  /** End of the lease that began with the reservation of the key. Also the fencing token of the attempt. */
   @Column('timestamptz', { name: 'locked_until', nullable: true })
   lockedUntil: Date | null;
 

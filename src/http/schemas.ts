@@ -157,7 +157,7 @@ export function compileChecks(
   }
 }
 
-/** Returns the schemas. Fields that class-validator checks accept any value and may be missing. */
+/** Returns the schemas, in which the fields that class-validator checks accept any value and may be missing. */
 function withoutChecked(
   schemas: Record<string, Record<string, unknown>>,
   routes: readonly RouteHandler[],

@@ -13,7 +13,8 @@ describe('a pattern', () => {
     const isMatch = typeof operator === 'string' ? operator : operator.holds('abbabaab'.repeat(500));
 
     expect(isMatch).toBe(false);
-    // The search filled the automaton's state cache. The operator then cleared it.
+    // The automaton's state cache exists, because the search used it. It is empty, because the operator then cleared
+    // it.
     expect(compiled.re2Input.lazyDFA).not.toBeNull();
     expect([compiled.re2Input.lazyDFA.stateCount, compiled.re2Input.lazyDFA.stateCache.size]).toEqual([0, 0]);
   });

@@ -74,8 +74,8 @@ const FORWARDING_PREFIXES = [
 ];
 
 /**
- * Maximum size of all forwarded headers. Node.js and most proxies reject more than 16 KB of headers. The rest is
- * reserved for Posthorn's own headers.
+ * Maximum size of all forwarded headers. Node.js and most proxies reject more than 16 KB of headers. The remaining 1 KB
+ * is reserved for Posthorn's own headers.
  */
 export const FORWARDED_BYTES_MAX = 15 * 1024;
 

@@ -48,7 +48,9 @@ export function jwtOf(
   return token === undefined || token === '' || token.length > TOKEN_LENGTH_MAX ? null : token;
 }
 
-/** Returns whether a text is a key set (RFC 7517, section 5), possibly empty, and not an error page, for example. */
+/**
+ * Returns whether a text is a key set (RFC 7517, section 5), which may be empty. False for an error page, for example.
+ */
 export function isKeySet(text: string): boolean {
   return Array.isArray(membersOf(text)?.keys);
 }

@@ -25,7 +25,8 @@ export function joinedNames(one: CredentialNames, other: CredentialNames): Crede
 
 /**
  * Returns the names of headers with credentials, in lower case and with `-` for `_`, because CGI and WSGI map both to
- * one variable. Only callers with the scope `write` can see these headers. Only mirrors forward them.
+ * one variable. Only callers with the scope `write` can see these headers. Only destinations of the type `mirror` get
+ * them.
  */
 export function secretHeaders(scheme: Scheme): ReadonlySet<string> {
   const names = new Set(['authorization', 'proxy-authorization', 'cookie']);

@@ -111,7 +111,8 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // Formats with backtracking regular expressions test at most 320 characters. Further characters cost less.
+      // Regular expressions that backtrack test at most 320 characters of a format's text, so further characters cost
+      // less.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });

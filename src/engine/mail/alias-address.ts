@@ -4,7 +4,7 @@ const TAGGED = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9_-]+(?:\.[a-z0-9_-]+)*
 const PATTERN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\.|\+(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)?)?\*$/;
 /** Maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const LOCAL_MAX = 64;
-/** Local parts that senders use to reach an operator (RFC 2142, RFC 5321) or a bounce handler. */
+/** Reserved local parts, which senders use to reach an operator (RFC 2142, RFC 5321) or a bounce handler. */
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
 /**

@@ -298,7 +298,7 @@ function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses
   for (const answer of [cname, addresses]) {
     if (answer === undefined || 'unanswered' in answer) return answered(answer, name, 'CNAME', () => RIGHT);
   }
-  // The observed addresses cannot be checked while the expected ones are unknown.
+  // The observed addresses cannot be checked while the addresses of Posthorn's host are unknown.
   if (there.length > 0 && ourAddresses !== undefined && 'unanswered' in ourAddresses)
     return answered(ourAddresses, value, 'address', () => RIGHT);
   return answered(

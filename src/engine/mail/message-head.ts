@@ -23,8 +23,8 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // The section ends at the first empty line with any line break. A better match must start before this one, and may
-    // share one byte with it, so later searches stop there.
+    // The section ends at the first empty line, whatever its line break is. The next searches only look for an earlier
+    // empty line, which may share one byte with this one.
     searched = bytes.subarray(0, at + 1);
   }
   return end;

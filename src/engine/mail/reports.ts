@@ -156,7 +156,8 @@ function isInBulk(message: MimePart): boolean {
 
 function complaintOf(parts: readonly MimePart[]): { type: string | null; complainants: string[] } | null {
   const report = parts.find(({ type }) => type === 'message/feedback-report');
-  // Hotmail's older format consists of the message only. A header contains the recipient who complained.
+  // A complaint in Hotmail's older format contains only the reported message. A header names the recipient who
+  // complained.
   const hotmail = parts.map((part) => headerOf(part, 'x-hmxmroriginalrecipient')).find((address) => address !== '');
   if (report === undefined)
     return hotmail === undefined ? null : { type: 'abuse', complainants: addressesIn([hotmail]) };
