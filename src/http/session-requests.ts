@@ -40,7 +40,7 @@ export function maySpeakForSession(
   return (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(baseUrl).origin);
 }
 
-/** Returns the environment in the header, or in the query of an `EventSource`. Null if unknown or missing. */
+/** Returns the environment that the header or, for an `EventSource`, the query requests. Null if unknown or missing. */
 export function environmentAsked(request: Pick<FastifyRequest, 'headers' | 'edge' | 'query'>): Tenant['mode'] | null {
   const named = namedEnvironment(request);
   return named === 'live' || named === 'test' ? named : null;

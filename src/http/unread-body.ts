@@ -45,8 +45,8 @@ export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): v
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (encoding === undefined && (length === undefined || Number(length) === 0)) return;
   reply.header('connection', 'close');
-  // After the response, Node reads a request body that no code has started to read. Starting and pausing at once
-  // prevents this.
+  // After the response, Node reads a request body that no code has started to read. Starting to read and pausing
+  // immediately prevents this.
   raw.pause();
   raw.read(0);
   const { socket } = raw;

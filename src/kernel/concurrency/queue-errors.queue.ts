@@ -27,7 +27,7 @@ export function handleQueueErrors(app: INestApplicationContext): void {
 
 function leaveInTime(queue: Queue & Partial<OnApplicationShutdown>): void {
   const disconnect = queue.disconnect.bind(queue);
-  // `disconnect` waits for an event that ioredis does not emit while it waits between two connection attempts.
+  // `disconnect` waits for an event that ioredis does not emit between two connection attempts, so the wait is limited.
   queue.disconnect = async () => void (await within(LEAVE_MS, disconnect()));
   // Shutdown hook of @nestjs/bullmq that closes the queue.
   const goodbye = queue.onApplicationShutdown;

@@ -184,7 +184,7 @@ export class Config {
    * SMTP_PORT: the port that receives mail if ROLE is smtp or all. `null`: mail is not received. 0 selects a free port.
    */
   declare readonly smtpPort: number | null;
-  /** Whether the operator set the SMTP port. If not, a port that another process already uses is no error. */
+  /** Whether the operator set SMTP_PORT. If not, it is no error if another process already uses the default port. */
   declare readonly isSmtpPortAsked: boolean;
   /** SMTP_NAME in lower case: host name that the listener announces. `null`: the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
@@ -196,7 +196,9 @@ export class Config {
   declare readonly smtpTrustProxy: readonly string[];
   /** SUBMISSION_PORT: the port on which mail clients submit emails with STARTTLS. `null`: none. 0 selects a free port. */
   declare readonly submissionPort: number | null;
-  /** Whether the operator set the submission port. If not, a port that another process already uses is no error. */
+  /**
+   * Whether the operator set SUBMISSION_PORT. If not, it is no error if another process already uses the default port.
+   */
   declare readonly isSubmissionPortAsked: boolean;
   /** SUBMISSIONS_PORT: the port for submission with TLS from the first byte. `null`: none. 0 selects a free port. */
   declare readonly submissionsPort: number | null;

@@ -76,7 +76,10 @@ export class Keyring {
     });
   }
 
-  /** Wraps every data key with `masterKey`, in one transaction. Throws ConfigError if MASTER_KEY cannot open a key. */
+  /**
+   * Wraps every data key with `masterKey`, in one transaction. Throws ConfigError if MASTER_KEY cannot decrypt a data
+   * key.
+   */
   async rewrap(masterKey: Buffer): Promise<void> {
     await this.store.locked(async () => {
       const keys = (await this.store.list()).map((row) => this.unwrapped(row));
