@@ -124,7 +124,7 @@ export function headersOf(outgoing: Signable, target: HeaderSources): Record<str
   };
   if (target.legacySignature !== null)
     Object.assign(headers, legacyHeaders(target.legacySignature, webhookId, timestampSeconds, body));
-  // A received event keeps its content type. A sent event is always JSON.
+  // A received event keeps its content type. An event that was sent through the API is always JSON.
   headers['content-type'] = outgoing.headers?.['content-type'] ?? 'application/json';
   headers['user-agent'] = (outgoing.requestLine && outgoing.headers?.['user-agent']) ?? USER_AGENT;
   headers['webhook-id'] = webhookId;

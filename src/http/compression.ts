@@ -17,7 +17,9 @@ const BROTLI_QUALITY = 4;
  *
  * - Pulled messages are excluded, because consumers fetch them continuously and deliveries need the CPU.
  * - Responses with a secret are excluded, because their length could reveal it to an attacker who controls text in the
- *   response (BREACH). All other responses need a bearer key, which an attacker's page cannot make a browser send.
+ *   response (BREACH).
+ *
+ * All other responses need a bearer key, which an attacker's page cannot make a browser send.
  */
 const COMPRESSED = /^\/(?:v1\/(?!pull\b)|openapi\.json$)/;
 const SHOWS_SECRET = /secret|\/keys\b|\/raw$|\/payload$/;

@@ -33,8 +33,9 @@ export class Fleet {
 
   /**
    * Resolves with the shared addresses once all processes serve. The first process starts before the others, migrates
-   * the database and creates the keys. If one of the others is killed during its start, it is restarted. @throws Error
-   * with the message of the process that does not start. The running processes continue until `drain` is called.
+   * the database and creates the keys. If one of the others is killed during its start, it is restarted.
+   *
+   * @throws Error with the message of the process that does not start. The other processes run until `drain` is called.
    */
   async start(): Promise<readonly ListeningAddress[]> {
     cluster.schedulingPolicy = cluster.SCHED_RR;

@@ -31,9 +31,10 @@ export interface TenantQuery<Row> {
 export type ColumnValues<Row> = { [Column in keyof Row]?: Row[Column] | (() => string) };
 
 /**
- * TypeORM's repository for the rows of one tenant. A query without the tenant does not compile. Queries run in the
- * current transaction, if there is one. A write outside of a transaction opens one. It thereby joins the current unit
- * of work and is committed with its companion, like a writing statement of `Database.query`.
+ * TypeORM's repository for the rows of one tenant. A query without the tenant does not compile.
+ *
+ * Queries run in the current transaction, if there is one. A write outside of a transaction opens one. It thereby joins
+ * the current unit of work and is committed with its companion, like a writing statement of `Database.query`.
  */
 export class TenantRepository<Row extends TenantRow> {
   constructor(

@@ -47,9 +47,11 @@ type Encryption = 'verified' | 'opportunistic' | 'none';
 
 /**
  * The `direct:` transport: sends to each domain's own mail servers, in the order of its MX, until a server is
- * reachable. It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers
- * in the policy, with a valid certificate. The egress policy applies to every connection. A message is not sent to
- * another server once a server has begun to accept it.
+ * reachable.
+ *
+ * It encrypts if the server offers TLS. If the domain's MTA-STS policy is enforced, it uses only the servers in the
+ * policy, with a valid certificate. The egress policy applies to every connection. A message is not sent to another
+ * server once a server has begun to accept it.
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
