@@ -74,7 +74,7 @@ const PRELUDE = `(() => {
   return {
     read: (texts, raw, rawBody) => {
       const values = texts.map((text) => parse(text));
-      // These properties are not enumerable, so that a copy of the event that the code returns does not have them.
+      // raw and rawBody are not enumerable, so that a copy of the event that the code returns does not have them.
       if (raw !== undefined) defineProperties(values[0], { raw: { value: raw }, rawBody: { value: rawBody } });
       return values;
     },

@@ -55,8 +55,8 @@ const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', '
 const PROTECTION = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' } as const;
 
 /**
- * Compiles a configured response `{status, body, headers}`, in which every field is optional. Returns null after a
- * fault.
+ * Compiles a configured response `{status, body, headers}`, in which every field is optional. If it is invalid, adds
+ * faults and returns null.
  */
 export function compileAnswer(value: unknown, at: string, faults: Faults): AnswerTemplate | null {
   const before = faults.list.length;

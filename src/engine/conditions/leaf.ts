@@ -46,8 +46,8 @@ type TypeName = keyof typeof TYPES;
 const TYPE_NAMES = Object.keys(TYPES) as TypeName[];
 
 /**
- * Compiles a leaf, which is a single test of a condition. Returns null after a fault. `defaultType` applies if `type`
- * is missing.
+ * Compiles a leaf, which is a single test of a condition. Adds its faults, and returns null if it cannot be compiled.
+ * `defaultType` applies if `type` is missing.
  */
 export function compileLeaf(
   value: Record<string, unknown>,
@@ -79,7 +79,10 @@ export function compileLeaf(
     : compileTextLeaf({ type, rules, op, text, read }, at, faults);
 }
 
-/** Compiles the selector of a leaf: a name, or a function that reads the body. Returns null after a fault. */
+/**
+ * Compiles the selector of a leaf: a name, or a function that reads the body. If it is invalid, adds a fault and
+ * returns null.
+ */
 function compileSelector(
   key: 'name' | 'path',
   type: TypeName,

@@ -70,7 +70,7 @@ export interface SubmittedMessage {
   tags: { name: string; value: string }[];
   idempotencyKey: string | null;
   fields: readonly SubmittedField[];
-  /** The rest of the message. Begins with the empty line. */
+  /** The message after its header fields. Begins with the empty line. */
   body: Buffer;
 }
 
