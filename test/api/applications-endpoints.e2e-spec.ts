@@ -331,7 +331,7 @@ describe('endpoints of applications', () => {
     ['a URL', (app, url) => endpointAt(server, app, url)],
     ['a destination', async (app, url) => (await create({ destination: await destinationAt(server, url) }, app)).json],
   ])(
-    'an endpoint with %s: disabled it takes nothing and says why; what was sent meanwhile can be sent again',
+    'an endpoint with %s: while it is disabled, its events fail, it shows the reason, and its events can be replayed later',
     async (_what, make) => {
       const target = targets.open();
       const app = await applicationOf(server);

@@ -202,7 +202,7 @@ describe('history of an application endpoint', () => {
   });
 
   it.each(['url', 'destination'] as const)(
-    'statistics of a %s: what was counted, what waits, and when it is tried again',
+    'statistics of a %s: counts, waiting deliveries, and the time of the next attempt',
     async (kind) => {
       const { application, id } = await failing(kind);
       const idle = await get(at(application, id, 'stats'));

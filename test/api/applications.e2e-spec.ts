@@ -73,7 +73,7 @@ describe('applications', () => {
     expect((await server.api('GET', `/v1/app/${id}`)).json).toMatchObject({ name: 'Before', uid: null, metadata: {} });
   });
 
-  it('409: a uid that is taken; 200 with its application when asked for with get_if_exists', async () => {
+  it('409 if the uid is in use; 200 with the existing application if the request has get_if_exists', async () => {
     const known = (await server.api('POST', '/v1/app', { uid: 'taken' })).json;
 
     expectRefusal(await server.api('POST', '/v1/app', { uid: 'taken', name: 'Other' }), 409);

@@ -67,7 +67,7 @@ describe('cancel', () => {
     return { destination, messages };
   };
 
-  it('200: what waits for a time ends as failed with reason cancelled; its attempts stay, and what is sent later is delivered', async () => {
+  it('200: waiting deliveries end as failed with reason cancelled; their attempts stay, and later events are delivered', async () => {
     const { destination, messages } = await waiting('a', 'b', 'c');
 
     expect(await cancelled(destination)).toBe(3);

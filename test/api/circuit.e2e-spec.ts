@@ -109,7 +109,7 @@ describe('the circuit breaker', () => {
     return row?.seconds ?? NaN;
   };
 
-  it('opens after 10 hard failures in a row, and not after 9', async () => {
+  it('the circuit opens after 10 hard failures in a row, and not after 9', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const destination = await destinationAt(server, target.url, RARELY);
 
@@ -258,7 +258,7 @@ describe('the circuit breaker', () => {
     expect({ used, made }).toEqual({ used: 0, made: 5 });
   });
 
-  it('closes with a successful probe, and what waited is delivered exactly once', async () => {
+  it('the circuit closes after a successful probe, and each waiting delivery arrives exactly once', async () => {
     const target = targets.open();
     const destination = await opened(target);
     const held = await sendMany(server, destination, 200);

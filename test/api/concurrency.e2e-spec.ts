@@ -40,7 +40,7 @@ describe('concurrency setting of a destination', () => {
   const allDelivered = async (ids: string[]): Promise<void> =>
     void (await Promise.all(ids.map((id) => eventIn(server, id, 'delivered'))));
 
-  it('twenty deliveries to a slow target with concurrency 2: two at once, never more', async () => {
+  it('of twenty deliveries to a slow target with concurrency 2, never more than two run at once', async () => {
     const slow = openSlow();
     const id = await destinationAt(server, slow.target.url, { concurrency: 2 });
 

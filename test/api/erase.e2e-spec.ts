@@ -59,7 +59,7 @@ describe('erase', () => {
     return places.sort();
   }
 
-  it('204, twice: payload and values of headers are nowhere in the database; deliveries, attempts and excerpts stay', async () => {
+  it('204, also for a second call: the database no longer has the payload and header values; deliveries, attempts and excerpts stay', async () => {
     const secret = word();
     const target = targets.open(() => ({ body: 'thank you' }));
     const destination = await destinationAt(server, target.url);

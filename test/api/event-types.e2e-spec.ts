@@ -257,7 +257,7 @@ describe('event types', () => {
     const sendOf = (name: string, payload: object, from = server): ReturnType<PosthornServer['api']> =>
       from.api('POST', '/v1/send', { destination: targets.open().url, event_type: name, payload });
 
-    it('422: a payload that breaks its schema, with every fault below payload; 202 for one that fits', async () => {
+    it('422 with every error of a payload that violates its schema; 202 for a valid payload', async () => {
       const name = await type({ schema: { ...SCHEMA, additionalProperties: false }, enforce: true });
 
       const refused = await sendOf(name, { amount: 'a', more: 1 });

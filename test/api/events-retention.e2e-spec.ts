@@ -70,7 +70,7 @@ describe('retention of events', () => {
     expectStatus(await server.api('PATCH', '/v1/org', { retention_days: 30 }), 200);
   });
 
-  it('drops the partitions of a day that has passed at the next start, once nothing is open of it any more, and nothing else', async () => {
+  it('the next start drops the partitions of a past day that has no open deliveries, and drops nothing else', async () => {
     const tables = ['events', 'deliveries', 'attempts'];
     for (const table of tables) {
       await sql.rows(

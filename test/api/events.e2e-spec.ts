@@ -120,7 +120,7 @@ describe('events', () => {
       for (const { id, message_id } of data) expect(message_id.slice(4)).toBe(id.slice(4));
     });
 
-    it('filters by every combination of status, endpoint, type, message and time', async () => {
+    it('lists events by every combination of status, endpoint, type, message and time', async () => {
       const middle = sent[7] as Item;
       const times: Record<string, string>[] = [
         {},

@@ -75,7 +75,7 @@ describe('a fan-out is atomic and happens once', () => {
     await eventsIn(server, first.json.message_id as string, 3, 'delivered');
   });
 
-  it('202: twenty of the same key at once, on two nodes, are one fan-out', async () => {
+  it('202: twenty requests with the same key at once, on two nodes, make one fan-out', async () => {
     const second = await startServer(server.env);
     try {
       const application = await withEndpoints(2);
@@ -124,7 +124,7 @@ describe('a fan-out is atomic and happens once', () => {
     for (const id of ids) expect(await eventsIn(server, id, 2, 'delivered')).toHaveLength(2);
   });
 
-  it('503: while storage is away nothing of it is stored; the same key sends it afterwards', async () => {
+  it('503: while storage is unavailable, nothing of a fan-out is stored; afterwards, a retry with the same key sends it', async () => {
     const application = await withEndpoints(5);
     await emit(server, application, { event_type: 'warm' });
     const [key, body] = [randomUUID(), { event_type: 'cut.off', payload: {} }];
@@ -145,7 +145,7 @@ describe('a fan-out is atomic and happens once', () => {
     expect(await sql.rows(`select from events where event_type = 'cut.off'`)).toHaveLength(5);
   }, 60_000);
 
-  it('503 though it was committed: the same key finds the whole fan-out, and no second one', async () => {
+  it('503 although the fan-out was committed: a retry with the same key returns this fan-out, and makes no second one', async () => {
     const application = await withEndpoints(4);
     const [key, body] = [randomUUID(), { event_type: 'answer.lost', payload: {} }];
     await emit(server, application, { event_type: 'warm' });
@@ -171,7 +171,7 @@ describe('a fan-out is atomic and happens once', () => {
     expect(await sql.rows(`select from events where event_type = 'answer.lost'`)).toHaveLength(4);
   }, 60_000);
 
-  it('503: a storage that refuses one event of a message refuses all of it, and nothing of what travelled with it', async () => {
+  it('503: if PostgreSQL rejects one event of a message, the whole message is rejected; other messages of the same commit are stored', async () => {
     const [broken, whole] = [await withEndpoints(6), await withEndpoints(2)];
     const [victim] = await sql.rows<{ id: string }>(
       'select id from application_endpoints where application_id = $1 order by id desc limit 1',

@@ -79,7 +79,7 @@ describe('a fan-out', () => {
     expect(await sql.rows(`select from applications where uid = 'made-at-once'`)).toHaveLength(1);
   });
 
-  it('goes to exact types, prefixes and those that want all, and to nobody else', async () => {
+  it('an event goes to subscriptions to its type, to a prefix of its type or to all types, and to no others', async () => {
     const application = await applicationOf(server);
     const wanted = [
       ['invoice.paid'],
@@ -138,7 +138,7 @@ describe('a fan-out', () => {
     );
   });
 
-  it('filters look at the payload and the headers; over 128 KB none that asks for JSON matches, not even through a not', async () => {
+  it('filters test the payload and the headers; above 128 KB, no filter that needs JSON matches, not even a negated filter', async () => {
     const application = await applicationOf(server);
     const filters = [
       { path: '$.amount', op: 'gt', value: '100' },
@@ -158,7 +158,7 @@ describe('a fan-out', () => {
       expect(await reached(listeners, (await emit(server, application, fields)).message_id)).toEqual(whom);
   });
 
-  it('a change of who subscribes holds from the next event on, on every node', async () => {
+  it('a change of a subscription applies to the next event, on every node', async () => {
     const second = await startServer(server.env);
     try {
       const application = await applicationOf(server);
@@ -215,7 +215,7 @@ describe('a fan-out', () => {
     }
   });
 
-  it('after a rotation the receiver with the old secret and the one with the new both verify', async () => {
+  it('after a rotation, a receiver with the old secret and a receiver with the new secret can both verify deliveries', async () => {
     const application = await applicationOf(server);
     const { id, secret, target } = await listener(application);
 
@@ -415,7 +415,7 @@ describe('a fan-out', () => {
     }
   });
 
-  it("an event that nothing subscribes to is kept as one that is ignored, under the message's id", async () => {
+  it('an event without a subscriber is stored as ignored, under the id of the message', async () => {
     const application = await applicationOf(server);
     await listener(application, { event_types: ['something.else'] });
 
@@ -433,7 +433,7 @@ describe('a fan-out', () => {
     });
   });
 
-  it('retries go to the endpoint that failed alone, with the same body and id', async () => {
+  it('retries go only to the endpoint that failed, with the same body and id', async () => {
     const application = await applicationOf(server);
     const good = await listener(application);
     const bad = await listener(

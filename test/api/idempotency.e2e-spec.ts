@@ -83,7 +83,7 @@ describe('Idempotency-Key', () => {
   }
 
   describe('a send', () => {
-    it('202: the same key and body again repeat the first answer, and deliver once', async () => {
+    it('202: a second request with the same key and body gets the first response, and the message is delivered once', async () => {
       const [key, body] = [randomUUID(), sendBody({ event_type: 'sent.twice' })];
 
       const first = await post('/v1/send', key, body);
@@ -97,7 +97,7 @@ describe('Idempotency-Key', () => {
       expect(target.posts().filter(({ headers }) => headers['webhook-id'] === first.json.message_id)).toHaveLength(1);
     });
 
-    it('202: twenty identical requests at once, on two nodes, are one message', async () => {
+    it('202: twenty identical requests at once, on two nodes, send one message', async () => {
       const [key, body] = [randomUUID(), sendBody({ event_type: 'sent.by.twenty' })];
 
       const answers = await twenty((node) => post('/v1/send', key, body, {}, node));
@@ -120,7 +120,7 @@ describe('Idempotency-Key', () => {
       expect(answers.map(wasReplayed)).toEqual([false, false]);
     });
 
-    it('409 key_reused: the same key with another body, and nothing is sent', async () => {
+    it('409 key_reused: a request with the same key and another body sends nothing', async () => {
       const key = randomUUID();
       await post('/v1/send', key, sendBody({ event_type: 'first.use' }));
 
@@ -406,7 +406,7 @@ describe('Idempotency-Key', () => {
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     });
 
-    it('replays are never swallowed: only the same key repeats one', async () => {
+    it('each replay sends the event again, unless it repeats an idempotency key', async () => {
       const message = await send(server, destination);
       const replay = (key?: string): Promise<ApiAnswer> =>
         server.api(

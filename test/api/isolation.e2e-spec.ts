@@ -43,7 +43,7 @@ describe('isolation of targets', () => {
     return row?.count ?? 0;
   };
 
-  it('thousands of deliveries to a target that hangs wait, and all of a healthy one complete meanwhile', async () => {
+  it('while thousands of deliveries to a target that hangs wait, all deliveries to a healthy target complete', async () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open();
     const [deadId, healthyId] = [
@@ -151,7 +151,7 @@ describe('isolation of targets', () => {
       [uuidOf(messageId), count],
     );
 
-  it('retries of a healthy target do not stand behind more deliveries to one that hangs than a worker ever holds', async () => {
+  it('retries to a healthy target do not wait, although more deliveries to a target that hangs are due than a worker can hold', async () => {
     const dead = targets.open(() => ({ hang: true }));
     const healthy = targets.open((_post, index) => ({ status: index < 50 ? 500 : 200 }));
     const [deadId, healthyId] = [
@@ -179,7 +179,7 @@ describe('isolation of targets', () => {
       expect((await eventIn(server, messageId, 'delivered')).attempts).toHaveLength(2);
   }, 90_000);
 
-  it('a rate_limit holds over two nodes: in no second more than the rate, and everything arrives', async () => {
+  it('a rate_limit applies across two nodes: no second has more deliveries than the rate, and everything arrives', async () => {
     const PER_SECOND = 40;
     const COUNT = 160;
     const other = await startServer({ ...server.env });

@@ -63,7 +63,7 @@ describe('observability for the operator', () => {
   };
 
   describe('GET /metrics', () => {
-    it('has every promised family, each with a help text and a type', async () => {
+    it('has every documented metric, each with a help text and a type', async () => {
       const text = await metrics();
 
       const families: [string, string][] = [
@@ -182,7 +182,7 @@ describe('observability for the operator', () => {
     });
   });
 
-  it('the age of the oldest delivery that is due and held by nobody is in /health/ready and in /metrics', async () => {
+  it('/health/ready and /metrics show the age of the oldest due delivery that no worker has claimed', async () => {
     const idle = await startServer({ ROLE: 'api' });
     const itsSql = openSql(idle);
     try {

@@ -29,7 +29,7 @@ describe("peers' gaps, under faults", () => {
       .sort();
 
   it.concurrent(
-    'Svix worker.rs: a worker that is killed in the middle of a message leaves only what was undone: who answered 2xx is not asked again',
+    'Svix worker.rs: after a worker is killed in the middle of a message, endpoints that answered 2xx get no second request',
     () =>
       inOwnFleet(async ({ targets, start }) => {
         let isHanging = true;
@@ -57,7 +57,7 @@ describe("peers' gaps, under faults", () => {
   );
 
   it.concurrent(
-    'Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, with a second worker at hand',
+    'Outpost builder.go: an attempt that takes longer than the lease of its worker is made once, although a second worker runs',
     () =>
       inOwnFleet(async ({ targets, start }) => {
         const target = targets.open(() => ({ delayMs: SLOW_MS }));
@@ -81,7 +81,7 @@ describe("peers' gaps, under faults", () => {
   );
 
   it.concurrent(
-    'Svix #1511: while no worker is there 202 is a promise that is kept, and the API tells that nobody keeps it yet',
+    'Svix #1511: events that are accepted while no worker runs are delivered later, and the API shows how long they have waited',
     () =>
       inOwnFleet(async ({ targets, start }) => {
         const target = targets.open();
@@ -121,7 +121,7 @@ describe("peers' gaps, under faults", () => {
   }
 
   (isRedisInstalled() ? it.concurrent : it.skip)(
-    'with the queue in Redis, Convoy #1788: a Redis that comes back from an old snapshot sends nothing again of what was delivered since',
+    'with the queue in Redis, Convoy #1788: restoring Redis from an old snapshot does not send later deliveries again',
     () =>
       inOwnFleet(async ({ targets, sql, start }) => {
         const redis = await ForgetfulRedis.start();

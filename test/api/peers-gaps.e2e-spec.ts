@@ -76,7 +76,7 @@ describe("peers' gaps", () => {
       .map(({ headers }) => String(headers['webhook-id']))
       .sort();
 
-  it('Outpost #611: events of an endpoint that is disabled are kept, listed, and delivered once each by one recover', async () => {
+  it('Outpost #611: events of a disabled endpoint are kept and listed, and one recover call delivers each of them once', async () => {
     const target = targets.open();
     const application = await applicationOf(server);
     const { id } = await endpointAt(server, application, target.url);
@@ -105,7 +105,7 @@ describe("peers' gaps", () => {
     ).toEqual([0, 1, 2, 3, 4].map((sent) => `{"sent":${sent}}`));
   });
 
-  it('Outpost #663, #997: an event is shown, sent again and tried again from the moment of its 202, however soon', async () => {
+  it('Outpost #663, #997: an event can be read, replayed and retried as soon as its 202 has arrived', async () => {
     const target = targets.open((_post, index) => ({ status: index % 2 === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, {
       ...RARE_RETRIES,
@@ -128,7 +128,7 @@ describe("peers' gaps", () => {
     expect((await server.api('GET', `/v1/events?endpoint=${destination}&status=dlq`)).json.data).toEqual([]);
   });
 
-  it('Convoy #2696: the longest schedule is made to its end, and one that is longer is refused instead of cut short', async () => {
+  it('Convoy #2696: all attempts of the longest schedule are made, and a longer schedule is rejected instead of shortened', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const refused = await Promise.all(
       [{ max_attempts: 21 }, { schedule: Array.from({ length: 21 }, () => 0) }].map((retry) =>
@@ -169,7 +169,7 @@ describe("peers' gaps", () => {
     expect(target.posts()).toHaveLength(5);
   });
 
-  it('Svix worker.rs: ninety-nine endpoints of a message are recorded as delivered while the hundredth hangs, and are not asked again when it fails', async () => {
+  it('Svix worker.rs: while one endpoint hangs, the other 99 are recorded as delivered, and get no second request when it fails', async () => {
     const { target: slow, release } = hanging({ status: 500 });
     const others = Array.from({ length: 99 }, () => targets.open());
     const application = await applicationOf(server);
@@ -196,7 +196,7 @@ describe("peers' gaps", () => {
     expect(others.map((target) => target.posts().length)).toEqual(others.map(() => 1));
   }, 60_000);
 
-  it('Svix #1511: an endpoint that is deleted with its queue full poisons nothing: its neighbours go on, and nothing of it is left', async () => {
+  it('Svix #1511: after an endpoint with a full queue is deleted, none of its deliveries remain, and other endpoints are not affected', async () => {
     const { target: doomed, release } = hanging({ status: 500 });
     const healthy = targets.open();
     const application = await applicationOf(server);
@@ -234,7 +234,7 @@ describe("peers' gaps", () => {
     expect((await fetch(`${server.url}/health/ready`)).status).toBe(200);
   }, 60_000);
 
-  it('Hook0 pg.rs: an attempt that hangs holds no transaction and no connection of the database', async () => {
+  it('Hook0 pg.rs: an attempt that hangs holds no database transaction and no database connection', async () => {
     const hung = Array.from({ length: 10 * CONNECTIONS }, () => hanging());
     const sent = await Promise.all(hung.map(({ target }) => send(server, target.url)));
     for (const { target } of hung) await target.arrived(1);
@@ -254,7 +254,7 @@ describe("peers' gaps", () => {
     for (const message of sent) await eventIn(server, message, 'delivered');
   }, 60_000);
 
-  it('Svix #793: a URL that is refused for its address is answered with a sentence that says why and what would do', async () => {
+  it('Svix #793: if a URL is refused because of its address, the error message states the reason and a solution', async () => {
     const application = await applicationOf(server);
 
     for (const url of [
@@ -276,7 +276,7 @@ describe("peers' gaps", () => {
     }
   });
 
-  it('Outpost #539: a key counts for 24 hours from its first answer, and is free afterwards', async () => {
+  it('Outpost #539: an idempotency key is valid for 24 hours after its first response, and can be used again afterwards', async () => {
     const target = targets.open();
     const [key, body] = [randomUUID(), { destination: target.url, event_type: 'kept.a.day', payload: {} }];
     const ask = async (): Promise<string> =>
@@ -299,7 +299,7 @@ describe("peers' gaps", () => {
     expect(idsOf(target)).toEqual([first, beyond].sort());
   });
 
-  it('Outpost #980, #986, #987: a system destination that hangs holds up no delivery and no record of one', async () => {
+  it('Outpost #980, #986, #987: a system destination that hangs delays neither deliveries nor their results', async () => {
     const { target: systemTarget, release } = hanging();
     const system = await destinationAt(server, systemTarget.url, { name: 'Ops' });
     expectStatus(await server.api('PATCH', '/v1/org', { system_destination: system }), 200);
@@ -323,7 +323,7 @@ describe("peers' gaps", () => {
     expectStatus(await server.api('PATCH', '/v1/org', { system_destination: null }), 200);
   }, 60_000);
 
-  it('Asynq #803: more dead letters than any cap of a queue are all there, and all recovered', async () => {
+  it('Asynq #803: more than ten thousand dead letters are all kept and all recovered', async () => {
     const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));
     const destination = await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 1 } });
     const message = await send(server, destination);

@@ -91,7 +91,7 @@ describe('POST /v1/endpoints/{id}/replay with dry_run', () => {
     expect(await enqueued(sql, inlet)).toEqual([]);
   });
 
-  it('200: it says what the real replay then does', async () => {
+  it('200: the counts of a dry run are the counts of the real replay', async () => {
     const [filtered, open] = destinations as [string, string];
     const { inlet, uuids } = await backlog(server, sql, [{ destination: filtered, filter: BELOW_100 }, open], 300);
     await sql.rows(`update events set disposition = 'parked' where id = any ($1)`, [uuids.slice(0, 5)]);

@@ -158,7 +158,7 @@ describe('replay jobs', () => {
   });
 
   describe('POST /v1/replays/{id}/stop', () => {
-    it('200: a pending one stops at once, and no worker takes it up', async () => {
+    it('200: a pending job stops at once, and no worker starts it', async () => {
       const { inlet: at } = await backlog(server, sql, [], 3);
       const job = await startReplay(server, at);
 

@@ -137,7 +137,7 @@ describe('recover', () => {
     expect(commits.map((commit) => made.filter(({ xid }) => xid === commit).length)).toEqual([1_000, 1_000, 500]);
   });
 
-  it('a job whose process was killed between two pages goes on where it stood: nothing twice, nothing left out', async () => {
+  it('a job whose process was killed between two pages continues at its position, and neither repeats nor skips an event', async () => {
     const api = await startServer({ ROLE: 'api' });
     const own = openSql(api);
     const line = [

@@ -344,7 +344,7 @@ describe('replay', () => {
       expect(left.json.data).toEqual([]);
     });
 
-    it('202: more dead letters than one step takes are all sent again, each once', async () => {
+    it('202: dead letters are all sent again, each once, even if they need more than one step', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url);
       const first = await send(server, destination);

@@ -120,7 +120,7 @@ describe('retries', () => {
       }
     }, 90_000);
 
-    it('of a destination replaces the default: 3 attempts on its own steps, then the dead letter', async () => {
+    it('the retry schedule of a destination replaces the default: after 3 attempts at its intervals, the delivery is a dead letter', async () => {
       const target = targets.open(() => ({ reset: true }));
       const retry = { max_attempts: 3, schedule: [0, 60, 600] };
 
@@ -149,7 +149,7 @@ describe('retries', () => {
       expect(target.posts()).toHaveLength(1);
     });
 
-    it('shows the next attempt while it waits', async () => {
+    it('a waiting delivery shows the time of its next attempt', async () => {
       const target = targets.open(() => ({ status: 500 }));
 
       const messageId = await send(server, await destinationAt(server, target.url, RARE_RETRIES));
@@ -163,7 +163,7 @@ describe('retries', () => {
   });
 
   describe('Retry-After', () => {
-    it.each([429, 502, 503, 504])('in seconds delays the next attempt after a %i', async (status) => {
+    it.each([429, 502, 503, 504])('a Retry-After in seconds delays the next attempt after a %i', async (status) => {
       const target = targets.open(() => ({ status, headers: { 'retry-after': '7200' } }));
 
       const messageId = await send(server, await destinationAt(server, target.url, { config: RARE_RETRIES.config }));
@@ -187,7 +187,7 @@ describe('retries', () => {
     });
 
     it.each([
-      ['beyond a day counts as a day', 503, '9999999', [DAY_SECONDS - 60, DAY_SECONDS]],
+      ['a Retry-After of more than a day counts as a day', 503, '9999999', [DAY_SECONDS - 60, DAY_SECONDS]],
       ['on another status is ignored', 500, '7200', [-60, 5]],
       ['with an invalid value is ignored', 503, 'soon', [-60, 5]],
       ['earlier than the schedule is ignored', 429, '0', [-60, 5]],
@@ -203,23 +203,26 @@ describe('retries', () => {
   });
 
   describe('a response', () => {
-    it.each([301, 302, 303, 307, 308])('of %i is a failure, and its Location is never called', async (status) => {
-      const elsewhere = targets.open();
-      const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
+    it.each([301, 302, 303, 307, 308])(
+      'a response %i is a failure, and Posthorn never requests its Location',
+      async (status) => {
+        const elsewhere = targets.open();
+        const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
 
-      const messageId = await send(
-        server,
-        await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 2, schedule: [0, 0] } }),
-      );
+        const messageId = await send(
+          server,
+          await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 2, schedule: [0, 0] } }),
+        );
 
-      const event = await eventIn(server, messageId, 'dlq');
-      expect(event.attempts).toMatchObject([
-        { status, error: null },
-        { status, error: null },
-      ]);
-      expect(elsewhere.posts()).toEqual([]);
-      expect(target.posts()).toHaveLength(2);
-    });
+        const event = await eventIn(server, messageId, 'dlq');
+        expect(event.attempts).toMatchObject([
+          { status, error: null },
+          { status, error: null },
+        ]);
+        expect(elsewhere.posts()).toEqual([]);
+        expect(target.posts()).toHaveLength(2);
+      },
+    );
 
     it.each([200, 201, 202, 204, 299])('of %i is a success', async (status) => {
       const target = targets.open(() => ({ status }));
@@ -241,7 +244,7 @@ describe('retries', () => {
       expect(attempt.response_excerpt).toBe('é'.repeat(512));
     });
 
-    it('410 fails the event and those that wait, and disables the destination until PATCH enables it', async () => {
+    it('a 410 fails the event and all waiting events, and disables the destination until a PATCH enables it', async () => {
       const target = targets.open((_post, index) => ({ status: index === 0 ? 500 : 410 }));
       const destination = await destinationAt(server, target.url, RARE_RETRIES);
       const waiting = await send(server, destination);
@@ -296,7 +299,7 @@ describe('retries', () => {
           socket.on('close', () => clearInterval(timer));
         },
       ],
-    ])('of a destination covers the whole exchange: %s costs it and no more', async (_what, answer) => {
+    ])('the time-out of a destination covers the whole exchange: %s', async (_what, answer) => {
       raw = await rawReceiver((socket, request) =>
         isProbe(request) ? socket.end('HTTP/1.1 200 OK\r\n\r\n') : answer(socket),
       );
@@ -325,7 +328,7 @@ describe('retries', () => {
       );
     });
 
-    it('is not waited for by a 200 with a body without end: it is cut at 64 KB and the delivery is done', async () => {
+    it('a 200 with an endless body ends the delivery at once: the body is cut at 64 KB', async () => {
       let writtenBytes = 0;
       raw = await rawReceiver((socket, request) => {
         if (isProbe(request)) return void socket.end('HTTP/1.1 200 OK\r\n\r\n');

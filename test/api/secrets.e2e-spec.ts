@@ -117,7 +117,7 @@ describe('signing secrets', () => {
       expect([first, second, third].map((secret) => accepts(secret, later))).toEqual([false, true, true]);
     });
 
-    it('without a grace the old secret stops at once', async () => {
+    it('without a grace period, the old secret is invalid at once', async () => {
       const old = await kind.secret();
 
       const {

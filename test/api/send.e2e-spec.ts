@@ -185,7 +185,7 @@ describe('POST /v1/send', () => {
   });
 
   describe('headers', () => {
-    it('202: those of the message win over those of the destination, and ours over both', async () => {
+    it('202: headers of the message override headers of the destination, and webhook headers override both', async () => {
       const target = targets.open();
       const destination = await destinationAt(server, target.url, {
         headers: { 'X-Both': 'destination', 'x-static': 'yes' },

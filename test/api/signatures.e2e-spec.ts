@@ -148,7 +148,7 @@ describe('signatures', () => {
   }
 
   it.each(MODES)(
-    '%s: every official verifier accepts the delivery, with every key in force and with no other',
+    '%s: every official verifier accepts the delivery with every valid key, and with no other key',
     async (mode, settings, rotates) => {
       const target = targets.open();
       const id = await destinationAt(server, target.url, settings);
@@ -192,7 +192,7 @@ describe('signatures', () => {
     expect([github.headers['stripe-signature'], stripe.headers['x-hub-signature-256']]).toEqual([undefined, undefined]);
   });
 
-  it('an old header carries timestamp and id where the receiver looks for them, and no message overrides it', async () => {
+  it('a legacy signature has timestamp and id in the headers that the receiver reads, and no message overrides these headers', async () => {
     const target = targets.open();
     const legacy = {
       ...GITHUB,

@@ -244,7 +244,7 @@ const REGION = 'eu-west-1';
       expect(await isEmpty(queueUrl)).toBe(true);
     });
 
-    it('FIFO: in the order in which they started, one group per event type, and a replay is another message', async () => {
+    it('FIFO: messages have the order in which their deliveries started, each event type has one group, and a replay is a new message', async () => {
       const queueUrl = await makeQueue({ FifoQueue: 'true' });
       const id = await destinationFor(queueUrl);
       const sent: string[] = [];

@@ -117,7 +117,7 @@ describe('SSRF', () => {
         hostileUrl.url.slice(0, 80),
         hostileUrl,
       ]),
-    )('refused on create, check and send: %s (%j)', async (_why, _url, hostileUrl) => {
+    )('a blocked address is refused on create, check and send: %s (%j)', async (_why, _url, hostileUrl) => {
       await expectRefused(hostileUrl);
     });
 
@@ -135,7 +135,7 @@ describe('SSRF', () => {
       expect(canary.connections).toBe(0);
     });
 
-    it('a URL that another node let through is refused again at every connect', async () => {
+    it('a URL that another node accepted is checked and refused at every connect', async () => {
       const open = await startServer({ ...server.env, ROLE: 'api', EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
       const { json } = await open.api('POST', '/v1/destinations', {
         name: 'Let through',

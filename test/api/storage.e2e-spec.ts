@@ -52,7 +52,7 @@ describe('while PostgreSQL is unavailable', () => {
 
   const readiness = async (): Promise<number> => (await fetch(`${server.url}/health/ready`)).status;
 
-  it('503: nothing is accepted; attempts that end meanwhile are recorded and retries go on when it is back, without a restart', async () => {
+  it('503: nothing is accepted during an outage of PostgreSQL; results of attempts are recorded and retries continue afterwards, without a restart', async () => {
     const release: (() => void)[] = [];
     const target = targets.open((_post, index) =>
       index < 10 ? new Promise((resolve) => release.push(() => resolve({ status: 200 }))) : {},

@@ -398,7 +398,7 @@ describe('sending system events, in one process', () => {
     sql = openSql(server);
   };
 
-  it('a storm of 300 dead letters and 25 opened circuits is a few events whose counts sum up exactly', async () => {
+  it('300 dead letters and 25 opened circuits at once cause a few system events, whose counts add up exactly', async () => {
     await begin();
     const systemTarget = await listen(server, targets);
     const broken = targets.open(() => ({ status: 500 }));

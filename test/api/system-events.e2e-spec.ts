@@ -57,7 +57,7 @@ describe('system events', () => {
   const itemsOf = async (type: string): Promise<object[]> =>
     (await systemTarget.waitFor(type)).flatMap(({ data }) => data.items);
 
-  it('destination.disabled and destination.enabled: when a caller does it', async () => {
+  it('destination.disabled and destination.enabled are sent when an API call disables or enables a destination', async () => {
     const destination = await destinationAt(server, targets.open().url, { name: 'Orders' });
 
     await patch(destination, { status: 'disabled' });
@@ -85,7 +85,7 @@ describe('system events', () => {
     expect(systemTarget.received('destination.enabled')).toEqual([]);
   });
 
-  it('destination.disabled: when its receiver answers 410', async () => {
+  it('destination.disabled is sent when the receiver answers 410', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 410 })).url, { name: 'Gone' });
 
     await send(server, destination);
@@ -95,7 +95,7 @@ describe('system events', () => {
     ]);
   });
 
-  it('circuit.opened and circuit.closed: once each, however many probes fail in between', async () => {
+  it('circuit.opened and circuit.closed are sent once each, even if many probes fail in between', async () => {
     const target = targets.open(() => ({ status: 500 }));
     const config = { circuit_breaker: { failure_threshold: 2 } };
     const destination = await destinationAt(server, target.url, {

@@ -455,7 +455,7 @@ function expectBounded({ scanned, pages }: { scanned: string[]; pages: number },
 
 describe('with a million settled deliveries and 150,000 open ones', () => {
   it.each(HOT)(
-    '%s: the index that its comment promises, no scan, a bounded number of pages',
+    '%s: uses the index that its comment names, makes no scan, and reads a bounded number of pages',
     async (_what, ask, indexes, pagesMax) => {
       // Claims the rows that the statement releases or records, as the service does.
       await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
@@ -694,7 +694,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   );
 
   it.each(LISTS)(
-    'list of %s: its index, no scan, a page of 50 in bounded work, first and later',
+    'list of %s: uses its index, makes no scan, and reads the first and later pages of 50 rows with bounded work',
     async (_what, filter) => {
       for (const untilMs of [ledger.nowMs, ledger.nowMs - 15 * DAY_MS]) {
         const page: EventFilter = { ...filter, beforeId: lowestIdAt(untilMs), fromId: lowestIdAt(0) };

@@ -53,7 +53,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     await postgres?.stop();
   }, 60_000);
 
-  it(`every failed event of ${EMISSIONS} fan-outs arrives, and each is enqueued once, however often the jobs are cut`, async () => {
+  it(`every failed event of ${EMISSIONS} fan-outs arrives, and is enqueued once, even if the jobs are interrupted often`, async () => {
     const failed = await failures();
     const disruptions: Disruption[] = [];
     await scene.call('one', 'PATCH', off, { status: 'active' });

@@ -41,7 +41,7 @@ describe('kill -9 while events are fanned out', () => {
   }, 60_000);
 
   it(
-    `of ${MESSAGES} accepted fan-outs no event is lost and none is half there, over ${KILLS} kills of workers, APIs, PostgreSQL and everything`,
+    `of ${MESSAGES} accepted fan-outs none is lost or incomplete over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,
     async () => {
       const [api, all, worker] = ['api', 'all', 'worker'].map((name) => scene.member(name));
       run.start();

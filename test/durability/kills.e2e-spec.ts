@@ -40,7 +40,7 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
   }, 60_000);
 
   it(
-    `of ${MESSAGES} accepted messages none is lost over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,
+    `loses none of ${MESSAGES} accepted messages over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,
     async () => {
       const load = scene.load(['api', 'all'], CONCURRENCY);
       const [api, all, ...workers] = ['api', 'all', 'worker-1', 'worker-2'].map((name) => scene.member(name));

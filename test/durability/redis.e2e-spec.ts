@@ -37,7 +37,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
     await database?.drop();
   }, 60_000);
 
-  it(`accepts ${MESSAGES} messages without a pause and loses none over ${LOSSES} times FLUSHALL or kill -9 of Redis`, async () => {
+  it(`accepts ${MESSAGES} messages without a pause and loses none, while Redis is flushed or killed ${LOSSES} times`, async () => {
     const random = new Seeded(seed);
     const load = scene.load(['api'], CONCURRENCY);
     const disruptions: Disruption[] = [];

@@ -140,7 +140,7 @@ describe('a bad configuration', () => {
     ['EGRESS_ALLOW_CIDRS', '10.0.0.0'],
     ['RATE_LIMIT_KEY', '100'],
     ['LOG_LEVEL', 'loud'],
-  ])('stops the start with one line that names the variable: %s=%s', async (name, value) => {
+  ])('the start fails with one line that names the invalid variable: %s=%s', async (name, value) => {
     const start = startServer({ DATABASE_URL: NO_DATABASE, [name]: value });
 
     const error: unknown = await start.then(

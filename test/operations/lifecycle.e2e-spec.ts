@@ -199,7 +199,7 @@ describe('the lifecycle of a process', () => {
 
 describe('the lifecycle of a process over an expired lease', () => {
   it.concurrent(
-    'kill -9: everything that was accepted is delivered by the next start on the same database',
+    'kill -9: after the next start on the same database, every accepted event is delivered',
     () =>
       inOwnFleet(async ({ targets, sql, start }) => {
         let hanging = true;
@@ -233,7 +233,7 @@ describe('the lifecycle of a process over an expired lease', () => {
   );
 
   it.concurrent(
-    'a worker that stood still for 12 s is replaced; what it reports late is not counted',
+    'a worker that was suspended for 12 s is replaced, and its late results are rejected',
     () =>
       inOwnFleet(async ({ targets, sql, start }) => {
         let answerFirst: (() => void) | undefined;

@@ -167,7 +167,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     expect(target.posts()).toHaveLength(400);
   }, 90_000);
 
-  it('with the queue emptied while no worker ran, everything that was accepted is delivered', async () => {
+  it('if the queue is emptied while no worker runs, every accepted event is still delivered', async () => {
     const target = targets.open();
     const destination = await destinationAt(api, target.url);
     for (const server of [worker, ...extra.splice(0)]) await server.stop();

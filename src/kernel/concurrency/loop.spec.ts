@@ -55,7 +55,7 @@ describe('Loop', () => {
     await loop.stop();
   });
 
-  it('goes on after any failure, with rests that double up to five seconds and start over after a good turn', async () => {
+  it('continues after any failure, with pauses that double up to five seconds and start over after a successful run', async () => {
     const startedAtMs: number[] = [];
     let works = false;
     const { loop } = arrange(async () => {
