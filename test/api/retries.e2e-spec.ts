@@ -203,26 +203,23 @@ describe('retries', () => {
   });
 
   describe('a response', () => {
-    it.each([301, 302, 303, 307, 308])(
-      'a response %i is a failure, and Posthorn never requests its Location',
-      async (status) => {
-        const elsewhere = targets.open();
-        const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
+    it.each([301, 302, 303, 307, 308])('a %i is a failure, and its Location is never requested', async (status) => {
+      const elsewhere = targets.open();
+      const target = targets.open(() => ({ status, headers: { location: elsewhere.url } }));
 
-        const messageId = await send(
-          server,
-          await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 2, schedule: [0, 0] } }),
-        );
+      const messageId = await send(
+        server,
+        await destinationAt(server, target.url, { ...RARE_RETRIES, retry: { max_attempts: 2, schedule: [0, 0] } }),
+      );
 
-        const event = await eventIn(server, messageId, 'dlq');
-        expect(event.attempts).toMatchObject([
-          { status, error: null },
-          { status, error: null },
-        ]);
-        expect(elsewhere.posts()).toEqual([]);
-        expect(target.posts()).toHaveLength(2);
-      },
-    );
+      const event = await eventIn(server, messageId, 'dlq');
+      expect(event.attempts).toMatchObject([
+        { status, error: null },
+        { status, error: null },
+      ]);
+      expect(elsewhere.posts()).toEqual([]);
+      expect(target.posts()).toHaveLength(2);
+    });
 
     it.each([200, 201, 202, 204, 299])('of %i is a success', async (status) => {
       const target = targets.open(() => ({ status }));
