@@ -216,7 +216,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'endpoint.body_too_large',
-    'An inbound endpoint rejected a request whose body is larger than its `max_body_bytes`. The event is repeated after one hour if this continues. `size_bytes` is the size of the last body, as far as it is known.',
+    'An inbound endpoint rejected a request whose body is larger than its `max_body_bytes`. The event is repeated after one hour if such requests continue. `size_bytes` is the size of the last body, as far as it is known.',
     {
       properties: {
         endpoint: id('ep'),
@@ -237,7 +237,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'endpoint.verification_failing',
-    'Ten consecutive requests to an inbound endpoint had an invalid signature. The event is repeated after one hour if this continues. `failures` is the number of consecutive failures.',
+    'Ten consecutive requests to an inbound endpoint had an invalid signature. The event is repeated after one hour if such requests continue. `failures` is the number of consecutive failures.',
     {
       properties: { endpoint: id('ep'), path: text, failures: { ...number, minimum: 10 }, last_event: id('evt') },
       required: ['endpoint', 'path', 'failures', 'last_event'],
@@ -256,7 +256,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'replay.completed',
-    'A job ended as `completed`, as `stopped` by a call, or as `failed` with an `error`. `kind` is the kind of job: a replay of a time range, a recovery of an `endpoint`, a `destination` or an `application`, a replay of all events of an `application`, a release of set-aside `requests`, an erasure with the counts in `erased`, or the `action` of a job over a list of `events` with the number `cancelled`.',
+    'A job ended as `completed`, as `stopped` by a call, or as `failed` with an `error`. `kind` is the kind of job: a replay of a time range (`range`), a recovery of failed events (`recover`), a replay of all events of an application (`application`), a release of raw requests (`requests`), the erasure of an application (`erase`), or an `action` on the events that match a filter (`events`).',
     {
       properties: {
         replay: id('rpj'),
