@@ -76,7 +76,7 @@ export class OAuthCodeEntity {
   @Column('timestamptz', { name: 'used_at', nullable: true })
   usedAt: Date | null;
 
-  /** Key that the code was exchanged for. */
+  /** API key that was issued for the code. Null until the client exchanges the code. */
   @Column('uuid', { name: 'key_id', nullable: true })
   keyId: Id | null;
 
@@ -84,7 +84,7 @@ export class OAuthCodeEntity {
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 
-  /** Key of the session that approved the grant, or null. */
+  /** API key of the session that approved the grant, or null. */
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 }
@@ -145,7 +145,7 @@ export class OAuthDeviceEntity {
   @Column('uuid', { name: 'granter_member_id', nullable: true })
   granterMemberId: Id | null;
 
-  /** Key of the session that approved the grant, or null. */
+  /** API key of the session that approved the grant, or null. */
   @Column('uuid', { name: 'granter_key_id', nullable: true })
   granterKeyId: Id | null;
 

@@ -1,9 +1,7 @@
-/**
- * Maximum size of a tool's answer, including notices. The JSON-RPC envelope needs the rest of the 25 KB of a message.
- */
+/** Maximum size of a tool's answer in bytes. A message may have 25 KB, of which the JSON-RPC envelope needs a part. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** Maximum size of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */
+/** Maximum size in bytes of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */
 const PART_BYTES_MAX = 18_000;
 
 /** Returns a value's size in an answer, which contains it twice: as JSON for programs and as text for models. */

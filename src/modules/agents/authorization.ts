@@ -77,7 +77,7 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // Repeats a check of the registration, for clients that registered before this rule existed.
+    // The registration makes this check, too. Clients may have registered with a version of Posthorn that did not.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =
@@ -96,7 +96,10 @@ export class Authorization {
     return redirectTo(redirectUri, { error, error_description: description, state, iss: this.config.baseUrl });
   }
 
-  /** Returns a code that is bound to the whole request and the user's choices. */
+  /**
+   * Approves the request. Returns an authorization code that is bound to the whole request and to the choices of the
+   * user.
+   */
   async approve(
     { client, redirectUri, state, codeChallenge }: AuthorizationRequest,
     { approval, ...given }: ConsentGiven,
@@ -120,7 +123,10 @@ export class Authorization {
     return redirectTo(redirectUri, { code, state, iss: this.config.baseUrl });
   }
 
-  /** Exchanges a code for a key. All invalid codes get the same error. Reuse of a code revokes its key. */
+  /**
+   * Exchanges an authorization code for an API key. All invalid codes get the same error. If a code is used again, the
+   * API key that was issued for it is revoked.
+   */
   async exchange(form: Readonly<Record<string, string>>, origin: AuditOrigin): Promise<IssuedToken> {
     const { code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, resource } = form;
     if (!code || !clientId || !redirectUri || !verifier)
@@ -131,8 +137,8 @@ export class Authorization {
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
-      // The use of the code is committed although the exchange fails. A code is used up if the wrong client presents it
-      // or if it is presented for the second time.
+      // This transaction commits the use of the code even if the exchange fails. Otherwise, the code would stay valid
+      // after the wrong client presented it.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = {
@@ -156,7 +162,7 @@ export class Authorization {
     return { text: issued.text, scope: issued.grant.scope, lifetimeSeconds: issued.grant.lifetimeSeconds };
   }
 
-  /** Revokes a key that was granted to a client (RFC 7009). Writes the audit entry in the same transaction. */
+  /** Revokes an API key that was granted to a client (RFC 7009). Writes the audit entry in the same transaction. */
   async giveBack(token: string, clientId: string | null, origin: AuditOrigin): Promise<void> {
     await this.database.transaction(async () => {
       const key = await this.keys.revokeText(token, clientId);

@@ -40,7 +40,8 @@ export class Challenge implements OnModuleInit {
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
-    // A scope that is never granted is not named. Otherwise agent and user would repeat the sign-in without success.
+    // Names the required scope only if this sign-in can grant it. Otherwise, the agent and the user would repeat the
+    // sign-in without success.
     const scope =
       required === GRANTED_SCOPE
         ? `scope="${required}"`

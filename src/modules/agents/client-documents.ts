@@ -31,7 +31,8 @@ interface Downloaded {
 @Injectable()
 export class ClientDocuments {
   /**
-   * Cached clients, oldest first. The kernel's cache is not suitable, because each document specifies its own lifetime.
+   * Cached clients, oldest first. The class `Cache` has one lifetime for all entries, but each document specifies its
+   * own.
    */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();

@@ -75,9 +75,9 @@ export class Consent {
   }
 
   /**
-   * Returns the client's request for a signed-in user, or `null` if an error redirect was already sent. Throws 400 for
-   * errors that Posthorn's own page shows. Errors redirect only to clients that the organization has approved, because
-   * anyone can register a client (RFC 9700, section 4.11.2).
+   * Returns the client's authorization request. Returns `null` after an invalid request if the client was already
+   * informed with an error redirect. Throws 400 if Posthorn's own page must show the error. Only clients that the
+   * organization has approved get error redirects, because anyone can register a client (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

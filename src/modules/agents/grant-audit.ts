@@ -47,8 +47,8 @@ export class GrantAudit {
   }
 
   /**
-   * Records that a code was used a second time, and that its key was therefore revoked because the code may have been
-   * stolen. Runs in the transaction of the revocation.
+   * Records that an authorization code was used a second time. The code may have been stolen, so the API key that was
+   * issued for it was revoked. Runs in the transaction of the revocation.
    */
   async reused(
     environmentId: number,

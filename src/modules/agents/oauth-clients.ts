@@ -30,9 +30,11 @@ export class OAuthClients {
   ) {}
 
   /**
-   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`. Calls `countSuccess` only
-   * for valid metadata, so that invalid requests use up no rate limit. Rethrows the errors of `countSuccess`. If too
-   * many clients wait for approval, deletes some, starting with the network that registers the most.
+   * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`.
+   *
+   * Calls `countSuccess` only for valid metadata, so that invalid requests do not count toward the rate limit. Rethrows
+   * the errors of `countSuccess`. If too many clients wait for approval, deletes some of them, starting with the
+   * network that registered the most.
    */
   async register(
     given: unknown,
