@@ -111,7 +111,7 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // If the endpoint is already disabled, its first reason is kept, as for destinations.
+    // Keeps the first reason if the endpoint is already disabled, as for destinations.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;

@@ -129,7 +129,10 @@ export class ApplicationEndpointRegistration {
     return { destinationId: await this.places.registered(environmentId, destination), url: null };
   }
 
-  /** Locks the application until the transaction ends, so that concurrent calls cannot exceed the limit. */
+  /**
+   * Locks the application until the transaction ends, so that concurrent calls cannot exceed the maximum number of
+   * endpoints.
+   */
   private async makeRoom(environmentId: number, applicationId: Id, placesMax: number): Promise<void> {
     if ((await this.store.holdApplication(environmentId, applicationId, 'alone')) === null) throw noSuch('application');
     if ((await this.store.count(environmentId, applicationId)) < placesMax) return;

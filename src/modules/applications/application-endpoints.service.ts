@@ -29,10 +29,16 @@ export interface ApplicationEndpointView {
 
 const LIMIT_DEFAULT = 50;
 
-/** An endpoint with a URL owns its destination. */
+/**
+ * Returns whether an endpoint has its own URL instead of a registered destination. Such a URL is stored as a
+ * destination with the endpoint's id.
+ */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
-/** Returns an endpoint's status and its reason. An endpoint with a URL has those of its own destination. */
+/**
+ * Returns the status of an endpoint, and the reason for it. If the endpoint has its own URL, these are stored with the
+ * destination of that URL.
+ */
 export function statusOf({
   row,
   owned,

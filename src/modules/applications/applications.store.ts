@@ -51,8 +51,9 @@ export class ApplicationsStore {
   }
 
   /**
-   * Locks the application until the transaction ends: `alone` for changes to it or to its number of endpoints,
-   * `together` for changes to its endpoints. Every transaction takes this lock first, which prevents deadlocks.
+   * Locks the application until the transaction ends. Changes of the application or of its number of endpoints lock it
+   * `alone`. Changes of its endpoints lock it `together`. Every transaction takes this lock first, which prevents
+   * deadlocks.
    */
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     return this.rows.findForUpdate({ environmentId, id }, how === 'alone' ? 'exclusive' : 'shared');

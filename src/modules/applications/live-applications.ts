@@ -15,7 +15,7 @@ const APPLICATIONS_MAX = 20_000;
 const UIDS_MAX = 50_000;
 /** Maximum number of event types per application whose matching endpoints are cached. */
 const TYPES_MAX = 256;
-/** Number of filter steps (about four milliseconds) after which the loop yields to other work. */
+/** Number of filter steps (about four milliseconds) after which the fan-out yields to the event loop. */
 const STEPS_AT_ONCE = 500_000;
 /** Maximum number of compiled filters, cached by text: a changed endpoint does not recompile the others. */
 const FILTERS_MAX = 5_000;

@@ -4,9 +4,9 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * Ends pending deliveries of endpoints that no longer accept deliveries. For an endpoint with its own URL, the change
- * to its destination already ends them. A registered destination may serve other endpoints, so only the deliveries of
- * these endpoints are selected.
+ * Ends pending deliveries of endpoints that no longer accept deliveries. A registered destination may serve other
+ * endpoints, so only the deliveries of the given endpoints are ended. An endpoint with its own URL is skipped, because
+ * the change of the destination for this URL already ended its deliveries.
  */
 @Injectable()
 export class WaitingDeliveries {
