@@ -19,7 +19,10 @@ const JOBS_MAX = 500;
 export interface TroubledTarget {
   id: Id;
   name: string;
-  /** Application that owns the target. Null for a destination. For an internal target, the id of the target itself. */
+  /**
+   * Application that the target belongs to if the target is an endpoint. Null for a registered destination. An internal
+   * target has its own id here.
+   */
   ownerId: Id | null;
   since: Date;
   reason: string | null;
@@ -95,8 +98,8 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Selects targets with a dead letter in this hour or the previous hour. The rollup of the whole environment shows
- * whether there are any (rollups_pkey). If so, adds up the failures of one day (rollups_failing_idx) for each
+ * Selects targets with a dead letter in this hour or the previous hour. Reads first whether the whole environment has
+ * any in these hours (rollups_pkey). Only then adds up the failures of one day (rollups_failing_idx) for each
  * destination (destinations_pkey).
  */
 const DEAD_LETTERS: Statement = {
@@ -145,7 +148,10 @@ const OVERDUE: Statement = {
     ) oldest where environment_id = $1 and due_at < now() - interval '1 minute' having count(*) > 0`,
 };
 
-/** Uses domains_pkey to read an environment's domains, up to a limit. Omits domains that were never complete. */
+/**
+ * Selects domains that were verified before, but whose required records are missing or wrong now. Uses domains_pkey to
+ * read an environment's domains, up to a limit.
+ */
 const LOST_DOMAINS: Statement = {
   name: 'attention_lost_domains',
   text: `
