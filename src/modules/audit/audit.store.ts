@@ -30,8 +30,8 @@ const COLUMNS =
   'id, at, environment_id, actor_kind, actor_id, actor_name, actor_source, actor_session, action, resource_type, resource_id, ip, user_agent, request_id, before, after';
 
 /**
- * Inserts an entry with the key's current name and `source`, which shows whether an agent uses the key. Uses
- * api_keys_pkey and members_pkey.
+ * Inserts an entry with the current name of the API key and its `source`, which shows whether an agent uses the key.
+ * Uses api_keys_pkey and members_pkey.
  */
 const INSERT: Statement = {
   name: 'audit.insert',
