@@ -88,7 +88,10 @@ export class ConsolePages implements OnModuleInit {
   }
 }
 
-/** Returns the path segment that names the screen, after the environment. Empty for the page of a single item. */
+/**
+ * Returns the path segment that names the screen, for example `event-types`. Returns an empty string for the page of a
+ * single item, for which no files are preloaded.
+ */
 function screenOf({ params }: FastifyRequest): string {
   const [, screen = '', more] = ((params as { '*'?: string })['*'] ?? '').split('/');
   return more === undefined ? screen : '';

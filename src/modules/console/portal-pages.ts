@@ -47,7 +47,7 @@ export class PortalPages implements OnModuleInit {
   private async showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const origin = originFor(request, this.config);
     if (origin === null) return this.refuse(request, reply);
-    // Browsers keep the fragment after `#` across redirects.
+    // The redirect keeps the token of the session, because browsers keep the fragment after `#`.
     if (typeof origin === 'object')
       return reply
         .headers({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
