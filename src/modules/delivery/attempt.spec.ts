@@ -224,8 +224,8 @@ describe('Attempt', () => {
     expect(world.asked).toEqual(['7 https://example.com/hook']);
   });
 
-  // Attempt 4 waits for half (the random value) of the fourth step of 1800 s, after the first three steps (305 s in
-  // total). The schedule began a minute ago.
+  // The retry schedule began a minute ago. Its first three steps take 305 s in total. Attempt 4 follows after half (the
+  // random value) of the fourth step of 1800 s.
   const scheduledMs = NOW_MS - 60_000 + 305_000 + 900_000;
 
   it.each<[string, Answer, Record<string, unknown>]>([
@@ -297,7 +297,7 @@ describe('Attempt', () => {
 
     const { result } = await attempt.perform(first, false);
 
-    // The delay is half of the second step, and the second step is 5 s.
+    // The second step of the schedule is 5 s, and the random value is 0.5.
     expect(result).toMatchObject({ status: 'retrying', dueInMs: 2_500, attemptsUsed: 1, attempt: { number: 1 } });
   });
 

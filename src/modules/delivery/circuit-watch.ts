@@ -162,7 +162,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   private onChange(key: string): void {
     const [environment, targetId, state] = key.split(':');
-    // Notifications may have been missed, so all circuits are read. They are also read if reading a circuit fails.
+    // A notification without a target means that other notifications may have been missed. In this case, and if a
+    // single circuit cannot be read, all circuits are read.
     if (!environment || !targetId) return this.loop.wake();
     const environmentId = Number(environment);
     if (state === 'failing') return this.failing(environmentId, targetId);
@@ -211,7 +212,8 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     }
     for (const [key, circuit] of before) {
       if (isShut(circuit) && !isShut(this.troubled.get(key))) this.closedAtMs.set(key, this.clock.nowMs());
-      // Failures older than a minute are not read. Keeping the target's entry costs at most one unnecessary write.
+      // The query omits targets whose last failure is older than a minute. Their entries stay in memory, because an
+      // outdated entry costs at most one unnecessary write.
       if (!isShut(circuit) && !this.troubled.has(key) && this.troubled.size < FAILING_MAX)
         this.troubled.set(key, circuit);
     }

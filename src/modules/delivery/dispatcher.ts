@@ -52,7 +52,10 @@ export class Dispatcher {
     await this.gates.pass(await this.presence.trackClaim(claimant, this.claims.these(claimant, keys.slice(0, room))));
   }
 
-  /** While some environments use all slots, claims deliveries of other environments. Returns the next delay. */
+  /**
+   * Claims deliveries of other environments while some environments use all slots. Returns the pause until the next
+   * claim.
+   */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.scheduler.crowdedEnvironments();
     if (crowding.length === 0) return { restMs: FULL_MS };

@@ -139,7 +139,8 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Reserves a share for one more organization and one more environment without deliveries in this process.
+    // Counts one more organization and one more environment than have deliveries here, so that a new tenant finds free
+    // capacity.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 

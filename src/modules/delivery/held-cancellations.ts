@@ -8,17 +8,18 @@ import { Claims } from '#modules/ledger/claims.js';
 import { targetKey } from './circuit-watch.js';
 import { LocalScheduler } from './local-scheduler.js';
 
-/** Maximum time between the claim of a delivery in the table and its arrival in the local scheduler. */
+/** Maximum time between the claim of a delivery in the database and its arrival in the local scheduler. */
 const WATCHED_MS = 30_000;
 
 /**
- * Handles canceled or erased deliveries that this process has already claimed.
+ * Stops canceled or erased deliveries that this process has already claimed.
  *
- * When a target is announced, its waiting deliveries are evicted from the local scheduler and released. The release
- * ends deliveries that are marked as canceled.
+ * A notification names a target with such deliveries. The deliveries that wait for this target are then removed from
+ * the local scheduler, and their claims are released. The release ends the deliveries that are marked as canceled.
  *
- * The target may also have deliveries that are just being claimed. For a while, each start therefore checks the mark in
- * storage. Afterward, the eviction is repeated. While notifications are unavailable, every start checks storage.
+ * Further deliveries of the target may be in the middle of their claim. For 30 seconds, each start of a delivery to the
+ * target therefore checks the mark in storage. Afterward, the removal is repeated. While notifications are unavailable,
+ * every start checks storage.
  */
 @Injectable()
 export class HeldCancellations {

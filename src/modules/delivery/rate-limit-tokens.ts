@@ -12,9 +12,15 @@ interface Allotment {
   notBeforeMs: number;
 }
 
-/** Draws of tokens per second. Each draw takes the tokens for 1/20 s, so that workers share a rate evenly. */
+/**
+ * Number of times per second that a worker draws tokens from the database. Each draw takes the tokens for 1/20 s, so
+ * that workers share a rate evenly.
+ */
 const DRAWS_PER_SECOND = 20;
-/** Lifetime of unused tokens in milliseconds. Without it, tokens could accumulate and allow a burst. */
+/**
+ * Lifetime of unused tokens in milliseconds. Without a limit, tokens could accumulate and allow a burst of deliveries
+ * above the rate.
+ */
 const PURSE_LIFETIME_MS = 500;
 const PURSES_MAX = 10_000;
 
@@ -48,7 +54,7 @@ export class RateLimitTokens {
     return spent;
   }
 
-  /** Returns consumed but unused tokens to the allotment, with which they expire. */
+  /** Takes back tokens that `consume` returned but the caller did not use. They expire together with the allotment. */
   giveBack(environmentId: number, targetId: Id, unused: number): void {
     this.allotment(targetKey(environmentId, targetId)).permits += unused;
   }

@@ -125,8 +125,8 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
 }
 
 /**
- * Returns whether a duration is valid. An invalid one is replaced, because failing the attempt would repeat the
- * delivery.
+ * Returns whether a duration is valid. An invalid duration is replaced: if the attempt failed instead, the delivery
+ * would be repeated.
  */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;

@@ -21,17 +21,21 @@ interface Environment<Target> {
   waiting: Set<Target>;
 }
 
-/** Maximum share of slots for an environment's targets not known to respond, while few or none of them respond. */
+/**
+ * Maximum share of all slots for those targets of an environment that are not known to respond. Applies while few or
+ * none of these targets respond.
+ */
 const PART = 0.25;
 /**
- * Time without a response from targets not known to respond. After this time, they are limited even before a timeout.
+ * Time without a response from targets not known to respond. After this time, their slots are limited, even if no
+ * attempt has timed out yet.
  */
 const VAIN_MS = 3_000;
 /** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * Time without a response from any target. After this time, the limit is lifted, because no other tenant needs the
- * slots. The time is long, because an idle tenant may become active again.
+ * Time without a response from any target, after which the limit is lifted, because no other tenant needs the slots.
+ * The time is long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;

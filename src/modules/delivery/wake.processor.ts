@@ -9,8 +9,8 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 const COMPLAINT_EVERY_MS = 10_000;
 
 /**
- * Time for which one request to the queue waits for a job. It may be long: if a wake-up is lost, the dispatcher's sweep
- * finds the delivery sooner.
+ * Time for which one request to the queue waits for a job. A long wait does not delay deliveries: if a job is lost, the
+ * periodic sweep of the dispatcher finds its deliveries sooner.
  */
 const ASK_SECONDS = 60;
 
@@ -33,8 +33,8 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
   }
 
   /**
-   * Closes without waiting, because an unavailable queue would delay the drain. The dispatcher's sweep replaces lost
-   * wake-ups.
+   * Closes without waiting, because an unavailable queue would delay the drain. The dispatcher finds the deliveries of
+   * lost jobs.
    */
   async beforeApplicationShutdown(): Promise<void> {
     await this.worker.close(true);

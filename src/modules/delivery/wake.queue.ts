@@ -14,9 +14,10 @@ const KEYS_PER_JOB_MAX = 500;
 const WAITING_MAX = 10_000;
 
 /**
- * Wakes workers in other processes for accepted deliveries, in batches of ids. One job is in flight at a time.
- * Deliveries that are accepted meanwhile form the next job. No caller waits for the queue: the dispatcher's sweep finds
- * lost wake-ups, and deliveries that exceed the buffer.
+ * Wakes workers in other processes when deliveries were accepted. A job contains the ids of several deliveries. One job
+ * is in flight at a time, and the next one contains the deliveries that were accepted meanwhile. No caller waits for
+ * the queue. If a job is lost, or more deliveries are accepted than the buffer holds, the periodic sweep of the
+ * dispatcher finds them.
  */
 @Injectable()
 export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
@@ -28,7 +29,7 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
     queue.on('error', () => undefined);
   }
 
-  /** Disconnects without waiting for wake-ups in flight. The dispatcher's sweep finds their deliveries. */
+  /** Disconnects without waiting for the job in flight. The periodic sweep of the dispatcher finds its deliveries. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.queue.disconnect();
   }

@@ -10,7 +10,9 @@ import { WorkerRegistry } from '#modules/ledger/worker-registry.contract.js';
 const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
-/** Time for which a replaced worker id stays registered after a claim without a response. Responses arrive sooner. */
+/**
+ * Time for which a worker id stays registered after a claim under it got no response. Longer than a response can take.
+ */
 const DOUBT_MS = 4_000;
 
 /** A worker id under which this worker claims or claimed deliveries. Times are on the monotonic clock. */
@@ -34,12 +36,15 @@ export interface ClaimHolder {
 
 /**
  * The heartbeat of this worker. It renews a lease every two seconds, and claims are valid while the lease lasts. A
- * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims. A
- * process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
+ * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims.
+ *
+ * A process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
  * did meanwhile. Its monotonic clock shows that the lease has expired, and no delivery starts until PostgreSQL confirms
- * that the worker id is still alive. The worker also takes a new id every 30 seconds, and at the next heartbeat after a
- * claim got no response. The old id stays registered until no delivery is held under it. Unregistering it frees claims
- * that this worker does not know, because their statement was committed but its response was lost.
+ * that the worker id is still alive.
+ *
+ * The worker also takes a new id every 30 seconds, and at the next heartbeat after a claim got no response. The old id
+ * is unregistered when this worker holds no more deliveries under it. This releases claims whose statement was
+ * committed, but whose response was lost.
  */
 @Injectable()
 export class WorkerHeartbeat {
