@@ -89,7 +89,8 @@ export class DomainDkim {
       // A concurrent request has added keys, and its response has shown their records.
       if (isDone(keys)) return null;
       return {
-        // A domain that does not send mail yet has no other keys, so it requires the records of the new keys at once.
+        // A domain that does not send mail yet has no other keys, so the records of the new keys become required
+        // immediately.
         signer: row.isSending ? row : { dkimSigner: 'domain' as const, platformDkimUntil: null },
         keys: this.keys.withPending(row, keys, generated, graceSeconds),
       };

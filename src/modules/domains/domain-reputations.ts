@@ -54,7 +54,7 @@ export class DomainReputations {
     return { row, thresholds: row.thresholds ?? THRESHOLDS_DEFAULT, windows };
   }
 
-  /** Sets the thresholds. Null restores the defaults. They apply from the next email on. Throws 404 and 422. */
+  /** Sets the thresholds, which apply from the next email on. Null restores the defaults. Throws 404 and 422. */
   async setThresholds({ environmentId }: Tenant, id: Id, thresholds: ReputationThresholds | null): Promise<DomainView> {
     return this.changed({ environmentId, id }, ({ kind }) => {
       if (kind === 'webhook') throw invalid([{ path: 'thresholds', message: 'A webhook domain sends no mail.' }]);
