@@ -15,8 +15,8 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 interface Known {
   types: ByName;
   /**
-   * Time until which the value may be used, counted from its load. The cache may return a value shortly before it
-   * expires.
+   * Time until which the data may be used: five seconds after the load began. Stored with the data, because `cache` may
+   * return data that is almost five seconds old.
    */
   freshUntilMs: number;
 }

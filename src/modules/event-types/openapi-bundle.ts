@@ -135,7 +135,7 @@ class Bundle {
   /** Returns all referenced parts, including parts referenced by other parts. Returns null if there are none. */
   definitions(): Json | null {
     const definitions: [string, unknown][] = [];
-    // The loop body adds elements to `waiting`.
+    // The loop also visits the parts that its body appends to `waiting`.
     for (const next of this.waiting) {
       if (this.isTooLarge) break;
       const name = this.names.get(next) as string;
