@@ -17,8 +17,8 @@ interface Email {
 
 interface Found extends Email {
   /**
-   * Proof that the author has the email. `places` contains the indexes of the return path's recipients, or is null for
-   * all.
+   * Proof that the author of the report has the email. `places` contains the indexes of the recipients that the return
+   * path stands for, or is null for all recipients.
    */
   proof: 'envelope' | 'message' | 'none';
   places: readonly number[] | null;
@@ -74,7 +74,10 @@ export class ReportMatching {
     return { ...of, state: 'recorded', reason: null };
   }
 
-  /** Applies a provider's notification and returns the result. Its signature makes it as reliable as an SMTP reply. */
+  /**
+   * Applies a provider's notification and returns the result. The signature of the notification makes it as reliable as
+   * an SMTP reply.
+   */
   private async settleNotification(raw: Buffer): Promise<Settled> {
     const notification = readSesNotification(raw.toString());
     const nobody = { environmentId: null, emailId: null };

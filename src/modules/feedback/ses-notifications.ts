@@ -59,8 +59,8 @@ export class SesNotifications {
   }
 
   /**
-   * Returns whether a notification is recent. SNS retries for an hour. Reports are deleted after 30 days, so an older
-   * copy would be stored again.
+   * Returns whether a notification is recent. Older copies are rejected, because SNS retries for only an hour. Such a
+   * copy would be stored again if it arrived after 30 days, when the first report is deleted.
    */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));
