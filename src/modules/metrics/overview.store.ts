@@ -93,8 +93,8 @@ export class OverviewStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Counts deliveries that wait for an application's endpoints. For null, counts all open deliveries of the
-   * environment.
+   * Counts deliveries that wait for endpoints of an application. If `applicationId` is null, counts all open deliveries
+   * of the environment.
    */
   async open(environmentId: number, applicationId: Id | null): Promise<OpenDeliveries> {
     const [row] =

@@ -17,7 +17,10 @@ export interface Rollup extends Counts {
 
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
-/** Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts. */
+/**
+ * Bit of an entry that is not added to the environment, because another entry of the same commit is counted there. Must
+ * equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
+ */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
   what & 1 as received, (what >> 1) & 1 as delivered, (what >> 2) & 1 as failed, (what >> 3) & 1 as retried, (what >> 4) & 1 as dlq`;
@@ -29,9 +32,9 @@ const WINDOW = 'environment_id, key_id, resolution, start';
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Numbers of entries, sums per key, and rollups after which a fold pauses. Processing each of these numbers takes about
- * 4 ms. Several smaller statements would update the same rollups repeatedly. Without pauses, a fold would occupy one of
- * two cores for longer than it takes to accept an event.
+ * A fold pauses each time it has processed one of these numbers of entries, sums or rollups, which takes about 4 ms.
+ * Without pauses, it would occupy one of two cores for longer than it takes to accept an event. It is nevertheless a
+ * single statement, because several smaller ones would update the same rollups repeatedly.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
@@ -43,12 +46,13 @@ const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id
 /**
  * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey). Skips increments that concurrent
  * folds have locked. A single statement is a single commit, so an increment is in exactly one of the two tables even
- * after a crash. An increment written by the previous release contains the sums of one key. Rollups are written in key
- * order, so that concurrent folds wait for each other instead of deadlocking.
+ * after a crash. An increment written by the previous release contains the sums of one endpoint or destination. Rollups
+ * are written in the order of their keys, so that concurrent folds wait for each other instead of deadlocking.
  *
- * Counts of a key are also added to its application (application_endpoints_pkey) and to the whole environment, so
- * deliveries need not write them. An entry with two keys is added to these two only once, by its first key. That key is
- * null for an ad-hoc URL.
+ * Counts are also added to the whole environment, and those of an application's endpoint to the application
+ * (application_endpoints_pkey), so deliveries need not write them. An entry can name two resources, for example an
+ * endpoint and its destination. It is added to the environment only once, through `key_id`, which is null for an ad-hoc
+ * URL.
  *
  * Dead letters are recorded here for system events, because each is counted exactly once and deliveries are not
  * delayed. The owner of a dead letter is looked up when the event is sent (modules/system-events/waiting-signals.ts).
