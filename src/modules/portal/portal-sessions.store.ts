@@ -56,7 +56,10 @@ const INSERT: Statement = {
     returning expires_at`,
 };
 
-/** SQL: true until the key that opened the session expires or is revoked, or the member who opened it is removed. */
+/**
+ * SQL condition: true until the key that opened the session expires or is revoked, or the member who opened it is
+ * removed.
+ */
 const OPENER_IN_FORCE = `
   (p.key_id is null or exists (select 1 from api_keys k where k.environment_id = p.environment_id and k.id = p.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
   and (p.member_id is null or exists (select 1 from members m where m.organization_id = e.organization_id and m.id = p.member_id and m.removed_at is null))`;
