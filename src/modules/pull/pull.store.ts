@@ -46,9 +46,10 @@ const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
- * Merges the partitions, each read in the order of pull_items_pkey. The partition key is not used, because a replayed
- * item is in the partition of its event. Only for the rows of the page, reads events_pkey, messages_pkey (fan-outs) and
- * deliveries_pkey (time of availability). Reads payloads only after the rows of the page are selected.
+ * Reads one page of items. Merges the daily partitions, each read in the order of pull_items_pkey. Partitions cannot be
+ * excluded by day, because a replayed item is in the partition of its event. Only for the rows of the page, reads
+ * events_pkey, messages_pkey (fan-outs) and deliveries_pkey (time of availability). Reads payloads only after the rows
+ * of the page are selected.
  */
 const LOOK: Statement = {
   name: 'pull_look',
