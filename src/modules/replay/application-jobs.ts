@@ -27,7 +27,10 @@ export class ApplicationJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a recovery for an application. Throws 404, 422, and 409 without endpoints or while a job is unfinished. */
+  /**
+   * Starts a recovery for an application. Throws 404, 422, and 409 if the application has no endpoints or a job for it
+   * is unfinished.
+   */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
     const window = windowOf(query, this.clock.nowMs());

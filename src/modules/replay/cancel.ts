@@ -8,7 +8,10 @@ import type { NamedTarget } from './named-targets.js';
 export class Cancel {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** Cancels deliveries. Returns how many end, now or with their attempt in flight. Throws 422 for an invalid time. */
+  /**
+   * Cancels deliveries and returns their number. A delivery in flight ends after its current attempt. Throws 422 for an
+   * invalid time.
+   */
   async waiting(
     { environmentId, targetId, endpointId }: NamedTarget,
     query: { event_type?: string; until?: string },

@@ -12,7 +12,10 @@ import type { WorkDone, WorkSource } from './replay-pages.js';
  * s.
  */
 const ALL_KNOW_MS = 6_000;
-/** Allowance for clock differences. The id of an event accepted after the deletion may be older by up to this time. */
+/**
+ * Allowance for clock differences. The time in the id of an event that was accepted after the deletion may be earlier
+ * than the deletion by up to this allowance.
+ */
 const CLOCKS_MS = 60_000;
 /** Pause before the next check for attempts in flight. Such attempts end within their timeout. */
 const PENDING_REST_MS = 250;

@@ -51,8 +51,8 @@ export class EventJobs {
     const found = await this.resolve(tenant, action, query);
     if (action !== 'cancel') await this.refuseDisabled(environmentId, query, found);
     const { count, isCapped } = await this.estimate(tenant, action, query, limit);
-    // If the filter matches no event, starts a job that ends immediately. Events that arrive while the job runs are
-    // excluded.
+    // A filter that can match no event gets an empty range, so that its job ends immediately. Otherwise, the range
+    // excludes events that arrive while the job runs.
     const filter = found
       ? { ...found, beforeId: earlier(found.beforeId, window.beforeId) }
       : { fromId: window.beforeId, beforeId: window.beforeId };

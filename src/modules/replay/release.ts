@@ -25,7 +25,10 @@ export interface ReleaseDryRun {
 
 const COUNT_MAX = 2_000_000_000;
 
-/** Starts jobs that process requests that were not routed again, with the current settings of their endpoint. */
+/**
+ * Starts jobs that process unrouted requests (quarantined, parked or dropped) again, with the current settings of their
+ * endpoint.
+ */
 @Injectable()
 export class Release {
   constructor(

@@ -42,7 +42,10 @@ const FIND: Statement = {
   text: `select ${COLUMNS} from replay_jobs where environment_id = $1 and id = $2`,
 };
 
-/** Locks a job. Waits for a concurrent page or stop, because `SKIP LOCKED` would not find the row of a running job. */
+/**
+ * Locks a job. Waits for a transaction that commits a page of the job or stops it, because `SKIP LOCKED` would not find
+ * a job that is running.
+ */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 
 /** Selects jobs, newest first. Reads the index `replay_jobs_pkey` in descending order. */

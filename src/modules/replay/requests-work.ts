@@ -46,8 +46,8 @@ export class RequestsWork implements WorkSource {
       const released = request.isErased
         ? null
         : await this.releases.release(environmentId, endpointId, request.id, id).catch(skipRejected);
-      // Ends the batch without recording its counts. The resumed job counts these requests again, but creates no event
-      // twice.
+      // The endpoint is inactive, so the batch ends without recording its counts. A resumed job counts these requests
+      // again, but creates no event twice.
       if (released !== null && 'obstacle' in released) return released;
       done.scanned += 1;
       if (released === null) done.excluded += 1;
@@ -62,7 +62,8 @@ export class RequestsWork implements WorkSource {
 }
 
 /**
- * Returns "not released" for a rejected request, so that the job can continue. Rethrows errors that may be temporary.
+ * Returns the result of a request that was not released, so that the job continues after a rejected request. Rethrows
+ * errors that may be temporary.
  */
 function skipRejected(error: unknown): Released {
   if (error instanceof ApiError && !TEMPORARY.includes(error.type)) return { isReleased: false, deliveries: 0 };
