@@ -23,7 +23,10 @@ export interface EndpointTest {
   eventType?: string;
 }
 
-/** A request to test an endpoint. `answer` is the response to store for the key `idempotency` at the commit. */
+/**
+ * A request to test an endpoint. `answer` returns the response that is stored for the idempotency key when the test
+ * event is committed.
+ */
 export interface EndpointTestCall extends EndpointTest {
   idempotency: IdempotentRequest | null;
   answer: (messageId: Id) => StoredAnswer;
