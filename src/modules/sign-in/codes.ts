@@ -26,7 +26,10 @@ export interface MadeCode {
 export class Codes {
   constructor(private readonly store: CodesStore) {}
 
-  /** Returns a new code for an address, whether or not a member has it. The caller decides whether to mail the code. */
+  /**
+   * Returns a new code for an address, whether or not the address belongs to a member. The caller decides whether to
+   * mail the code.
+   */
   async make(email: string, network: string): Promise<MadeCode> {
     const ticket = randomBytes(32).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');

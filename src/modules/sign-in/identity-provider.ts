@@ -95,7 +95,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Returns a configuration without keys. It verifies signatures even on tokens received directly from the provider.
+   * Returns the configuration of the OpenID Connect client, without cached keys. With it, the client verifies the
+   * signature even of tokens that it received directly from the provider.
    */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
@@ -173,8 +174,9 @@ export function pinned(
 }
 
 /**
- * Returns the merged claims of two sources; those of the first source take precedence. Takes `email_verified` from the
- * second source only if both sources have the same address, because the flag describes the address of its own source.
+ * Merges the claims of an ID token with those of the user info endpoint (`more`). Claims of the ID token take
+ * precedence. `email_verified` describes the address of its own source. It is therefore taken from `more` only if the
+ * ID token has the same address or none.
  */
 export function joined(
   claims: Readonly<Record<string, unknown>>,

@@ -130,8 +130,8 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // The start of Posthorn and the creation of an organization check this, too, but possibly with other environment
-      // variables.
+      // Posthorn also checks OIDC_DOMAINS at its start and when an organization is created, but a process may have
+      // other environment variables.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;
