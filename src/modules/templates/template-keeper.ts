@@ -43,7 +43,8 @@ export class TemplateKeeper {
   /** Creates an unpublished copy of the latest version, without the alias. Returns the copy. Throws 404 and 409. */
   duplicate({ environmentId }: Tenant, key: TemplateKey): Promise<TemplateView> {
     return this.database.transaction(async () => {
-      // `change` also locks the environment before the template. With different orders, the two could deadlock.
+      // Locks the environment before the template, as `change` does. If the order differed, two transactions could
+      // deadlock.
       await this.store.lock(environmentId);
       const { template, content } = await this.locked(environmentId, key);
       const name = `${template.name.slice(0, NAME_CHARACTERS_MAX - 7)} (copy)`;
