@@ -44,7 +44,7 @@ export interface VerifiedRequest {
   idempotency: {
     request: IdempotentRequest;
     keeps: (eventId: Id, answer: SynchronousAnswer | 'refused' | 'unavailable') => StoredAnswer;
-    /** Lifetime of this key. Defaults to the general lifetime of idempotency keys. */
+    /** Lifetime of the idempotency key. Defaults to the general lifetime of idempotency keys. */
     ttlMs?: number;
   } | null;
 }

@@ -48,8 +48,8 @@ export class Answering {
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
     if (handshake === null) return null;
-    // The new secret is stored before the response is sent, because the provider starts to sign with it after the
-    // response. Only the first handshake can set it.
+    // Stores the new secret before the response is sent, because the provider signs with it from the response on. Only
+    // the first handshake can set a secret.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))

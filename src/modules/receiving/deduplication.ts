@@ -73,7 +73,10 @@ export class RequestDeduplication {
     return Math.min(deduplication?.windowMs ?? 0, retentionDays * HOURS_A_DAY * HOUR_MS);
   }
 
-  /** Runs requests with the same key in sequence, because rows of one statement cannot share a key. */
+  /**
+   * Runs requests with the same deduplication key one after another, because one statement can store several requests,
+   * and its rows cannot share a key.
+   */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();
     const turn = before.then(work, work);

@@ -4,7 +4,7 @@ import { type Id, showId } from '#kernel/ids.js';
 import { SystemEvents, type SystemEventType } from '#modules/system-events/contract.js';
 import type { EndpointSummary } from './contract.js';
 
-/** Number of consecutive failed verifications before an endpoint is reported. A few stray requests do not reach it. */
+/** Number of consecutive failed verifications before an endpoint is reported. A few stray requests cause no report. */
 const FAILURES_MIN = 10;
 const AGAIN_MS = 3_600_000;
 const ENDPOINTS_MAX = 10_000;

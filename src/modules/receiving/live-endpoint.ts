@@ -21,10 +21,7 @@ import type { EndpointSummary, LiveRoute } from './contract.js';
 /** An inbound endpoint with its compiled configuration. */
 export interface LiveEndpoint extends EndpointSummary {
   organizationId: Id;
-  /**
-   * Version of the configuration. Every change increments it. An operation that failed is retried with the next
-   * version.
-   */
+  /** Version of the configuration, which every change increments. */
   version: number;
   /** Domain of the endpoint. `null` if it is on the platform's host. */
   domainId: Id | null;

@@ -99,7 +99,8 @@ export class Pipeline {
   }
 
   /**
-   * Stores the request unless it is a duplicate. An unverified request is always stored, and does not reserve its id.
+   * Stores the request unless it is a duplicate. A request whose verification failed is always stored, and does not
+   * reserve its deduplication id.
    */
   private async decide(
     endpoint: LiveEndpoint,

@@ -17,7 +17,10 @@ import { LiveEndpoints } from './live-endpoints.js';
 import { Pipeline } from './pipeline.js';
 
 const LIMIT_DEFAULT = 50;
-/** Idempotency fingerprint of every release. It is constant, because the stored request never changes. */
+/**
+ * Idempotency fingerprint for processing a stored request again. It is constant, because a stored request never
+ * changes.
+ */
 const ONE_FINGERPRINT = Buffer.alloc(32);
 const LAST_ID = lowestIdAt(Infinity);
 
@@ -28,7 +31,7 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
-/** Processes quarantined and parked requests again, with the current settings of their endpoint. */
+/** Reads the raw requests of endpoints, and processes them again with the current settings of the endpoint. */
 @Injectable()
 export class RawRequests {
   constructor(
@@ -81,10 +84,10 @@ export class RawRequests {
   }
 
   /**
-   * Processes the request with the current settings of the endpoint, as a new event. A successful verification is not
-   * repeated. A failed one is repeated, because the secret may be correct now. Throws 404 if the request does not
-   * exist, and 409 if the endpoint is not active or the request was erased. `keeps` returns the response to store for
-   * the idempotency key, in the commit of the event.
+   * Processes the request as a new event, with the current settings of the endpoint. Verifies the signature again only
+   * if the first verification failed, because the secret may have been corrected since. `keeps` returns the response
+   * that is stored for the idempotency key when the event is committed. Throws 404 if the request does not exist, and
+   * 409 if the endpoint is not active, or if the body was erased or never stored.
    */
   async replay(
     tenant: Tenant,
@@ -108,9 +111,9 @@ export class RawRequests {
   }
 
   /**
-   * Processes a raw request again as a new event, exactly once per `run` even after a crash. Returns `null` if the
-   * content of the request is not available. Returns an `obstacle` as a sentence if the endpoint is inactive or
-   * deleted.
+   * Processes a raw request again as a new event. A job with the id `run` creates only one event from a request, even
+   * after a crash. Returns `null` if the content of the request is not available. Returns an `obstacle` as a sentence
+   * if the endpoint is inactive or deleted.
    */
   async release(
     environmentId: number,
@@ -158,7 +161,7 @@ function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** Returns the id of the event that an earlier, interrupted run committed. Rethrows all other errors. */
+/** Returns the id of the event that an interrupted run of the same job committed. Rethrows any other error. */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

@@ -14,7 +14,7 @@ export class RequestTools extends AgentTools {
       name: 'list_requests',
       title: 'List requests',
       description:
-        'Received requests. `quarantined`: invalid signature. `parked`: endpoint was paused. `ignored`: no route matched. `note` says why.',
+        'Raw requests. `quarantined`: invalid signature. `parked`: paused or transform failed. `ignored`: unrouted or dropped. See `note`.',
       input: z.object({
         endpoint_id: id('ep'),
         status: z

@@ -35,7 +35,7 @@ export class SampleEvents {
   /**
    * Sends a sample event. Throws 404 for an unknown endpoint, and 409 if the endpoint does not accept the sample's
    * method. Throws 422 if only the provider can sign the sample, or if the endpoint has no secret. `keeps` returns the
-   * response to store for the idempotency key, in the commit of the event.
+   * response that is stored for the idempotency key when the event is committed.
    */
   async send(
     tenant: Tenant,

@@ -45,7 +45,8 @@ export class Transformer {
   ): Promise<TransformResult> {
     if (endpoint.transform === null) return { kind: 'unchanged' };
     return this.attempt(endpoint, event, secrets === 'names').catch((error: unknown): TransformResult => {
-      // A retry would fail, too. The error's message is not passed on, because it may quote the body.
+      // The body cannot be read, so a retry would fail, too. The message of the error is not passed on, because it may
+      // quote the body.
       if (error instanceof RangeError || error instanceof SyntaxError) return UNREADABLE;
       this.logger.warn(`A transform could not be run: ${(error as Error).message}`);
       return { kind: 'busy' };
