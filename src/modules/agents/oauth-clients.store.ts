@@ -46,8 +46,8 @@ const THIN_NETWORK: Statement = {
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Deletes the oldest clients of the site that has the most clients. Clients shown to a user within a day are deleted
- * last. Sorts all unapproved rows, about 10,000, but only when the limit is exceeded.
+ * Deletes the oldest clients of the site (an IPv4 address or an IPv6 /48) that has the most clients. Clients shown to a
+ * user within a day are deleted last. Sorts all unapproved rows, about 10,000, but only when the limit is exceeded.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',

@@ -24,10 +24,9 @@ const KEYS = '/oauth/jwks';
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414).
- *
- * MCP clients also try the location that OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a
- * proxy forwards only that path to Posthorn, only this location works.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also try the location that
+ * OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only the path of BASE_URL
+ * to Posthorn, clients can reach only this location.
  */
 @ApiTags('Agents')
 @Controller('.well-known')

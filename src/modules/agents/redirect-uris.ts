@@ -16,14 +16,15 @@ const NEVER = new Set([
 ]);
 
 /**
- * A host name or an IP address in the form that the URL parser returns. The parser also allows `;`, `,` and quotes in a
- * host, which have another meaning in a content security policy.
+ * A host name or an IP address in the form that the URL parser returns. Stricter than the parser, which also allows
+ * `;`, `,` and quotes in a host: these have another meaning in a content security policy.
  */
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?|\[[0-9a-f:.]+\])$/;
 
 /**
- * Returns why a redirect to this address is not allowed, or `null`. Allowed are https, http to the local computer (RFC
- * 8252, section 7.3), and the private schemes that the operator lists, without fragments, credentials or patterns.
+ * Returns why a redirect to this address is not allowed, or `null` if it is allowed. The allowed schemes are https,
+ * http to the local computer (RFC 8252, section 7.3), and the private schemes that the operator lists. The address must
+ * not contain a fragment, credentials or patterns.
  */
 export function redirectFault(uri: unknown, privateSchemes: readonly string[]): string | null {
   if (typeof uri !== 'string' || uri.length > LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))
