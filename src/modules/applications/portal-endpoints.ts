@@ -35,9 +35,11 @@ export class PortalEndpoints {
   }
 
   /**
-   * Returns the effective changes. A portal session reads `(hidden)` instead of authentication values. If it sends
-   * `(hidden)` back, the stored value is kept. A portal session may keep a reference to a secret unchanged on the same
-   * host, but not add a reference. Throws 422.
+   * Returns the changes to make. Throws 422 for changes that a portal session may not make.
+   *
+   * A portal session reads `(hidden)` instead of authentication values, and if it sends `(hidden)` back, the stored
+   * value is kept. It may keep a reference to a secret unchanged while the host of the URL stays the same, but not add
+   * a reference.
    */
   async change(
     { portal, tenant }: Caller,
