@@ -160,8 +160,8 @@ export class WorkerHeartbeat {
 
   /**
    * Unregisters a replaced worker id that is no longer needed, and returns whether it did so. Waits for one more
-   * lifetime of the id first, because statements with the id may be in flight. After a claim without a response, waits
-   * only `DOUBT_MS`.
+   * lifetime of the id first, because statements with the id may still be in flight. After a claim without a response,
+   * waits only `DOUBT_MS`.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
