@@ -114,9 +114,9 @@ const IS_KNOWN: Statement = {
 };
 
 /**
- * Uses mail_reports_due_at_idx. Claims a few reports per environment, so that a flood in one environment does not delay
- * others. A claim is a lease. When it expires, another process may claim the report. Processing a report twice changes
- * nothing.
+ * Claims a few waiting reports per environment, so that a flood in one environment does not delay others. A claim is a
+ * lease: when it expires, another process may claim the report. Processing a report twice changes nothing. Uses
+ * mail_reports_due_at_idx.
  */
 const CLAIM: Statement = {
   name: 'mail_reports_claim',
