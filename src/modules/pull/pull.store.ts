@@ -38,8 +38,9 @@ const ROWS_MAX = 5_000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Hides items of the oldest running transaction of this database and of later ones, because that transaction may still
- * commit items before them. A position therefore guarantees that a consumer has seen everything before it.
+ * SQL condition that hides items of the oldest running transaction of this database and of later transactions. The
+ * oldest one may still commit items, which would precede those of the later ones. A position therefore guarantees that
+ * a consumer has seen everything before it.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
@@ -106,8 +107,9 @@ const COMMITTED: Statement = {
 };
 
 /**
- * SQL for a position and its standing. A position that this database cannot have issued yet was issued before a restore
- * to an earlier state. Using it would skip all events accepted until the database reaches that position again.
+ * SQL for a position and its relation to this database (`Standing`). If this database cannot have issued the position
+ * yet, the position is from a time before the database was restored to an earlier state. Using it would skip all events
+ * accepted until the database reaches that position again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}
