@@ -14,7 +14,7 @@ export class RequestTools extends AgentTools {
       name: 'list_requests',
       title: 'List requests',
       description:
-        'Raw requests. `quarantined`: invalid signature. `parked`: paused or transform failed. `ignored`: unrouted or dropped. See `note`.',
+        'Raw requests. `quarantined`: invalid signature. `parked`: paused or transform failed. `ignored`: no route or dropped. See `note`.',
       input: z.object({
         endpoint_id: id('ep'),
         status: z
