@@ -26,8 +26,7 @@ export interface ReleaseDryRun {
 const COUNT_MAX = 2_000_000_000;
 
 /**
- * Starts jobs that process unrouted requests (quarantined, parked or dropped) again, with the current settings of their
- * endpoint.
+ * Starts jobs that process quarantined, parked or dropped requests again, with the current settings of their endpoint.
  */
 @Injectable()
 export class Release {

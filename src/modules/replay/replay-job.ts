@@ -44,9 +44,10 @@ export interface JobSelection {
 }
 
 /**
- * Returns the `endpointId` of a job over the events that a filter selects. While a job is unfinished, no other job with
- * the same value can start. The value depends on the action (send or cancel) and on the target in the filter. Without a
- * target, it depends on the environment. It is a version 8 UUID, so it differs from all other ids.
+ * Returns the value of `endpointId` for a job that processes events by filter. Such a job has no endpoint, but while it
+ * is unfinished, no other job with the same value can start. The value depends on the action (send or cancel) and on
+ * the target in the filter. Without a target, it depends on the environment. It is a version 8 UUID, so it differs from
+ * all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,

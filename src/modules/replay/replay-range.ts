@@ -12,7 +12,7 @@ export interface ReplayRange {
 
 /**
  * Returns the time range of a job. It ends at the current time at the latest, to exclude events that arrive or fail
- * while the job runs. `within` is the path of the query in the request body. Throws 422 for an invalid time.
+ * while the job runs. Throws 422 for an invalid time. `within` is the prefix of the field names in the error.
  */
 export function windowOf(query: { since?: string; until?: string }, nowMs: number, within = ''): ReplayRange {
   const since = query.since === undefined ? null : new Date(momentMs(query.since, `${within}since`));
