@@ -29,8 +29,8 @@ export class TestEventService {
 
   /**
    * Sends a test event and waits for its first attempt. Throws 404 for an unknown destination and 422 for a disabled
-   * one. `answer` is committed with the event for the idempotency key. After a crash, a repeated request returns
-   * `answer` and sends no second event.
+   * one. `answer` returns the response that is stored for the idempotency key when the event is committed. After a
+   * crash, a repeated request returns this response and sends no second event.
    */
   async run(
     tenant: Tenant,
