@@ -148,9 +148,9 @@ function client(): Promise<typeof import('openid-client')> {
 }
 
 /**
- * Returns the provider's metadata with only those signing algorithms for tokens and user info that are registered for
- * the client. If none are registered, allows the provider's algorithms that use a public key. Throws for a provider
- * whose signatures cannot be verified.
+ * Returns the provider's metadata, reduced to the algorithms that may sign tokens and user info. These are the
+ * algorithms registered for the client, or if none are registered, the provider's algorithms that use a public key.
+ * Throws for a provider whose signatures cannot be verified.
  */
 export function pinned(
   server: ServerMetadata,

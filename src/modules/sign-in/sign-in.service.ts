@@ -78,8 +78,9 @@ export class SignInService {
   }
 
   /**
-   * Returns a ticket. Neither the result nor the duration reveals whether the address belongs to a member. Throws 429
-   * if the address has reached its limit. Returns null for an invalid address, or if mail cannot be sent.
+   * Mails a code to a member and returns the ticket of the code. Neither the result nor the duration reveals whether
+   * the address belongs to a member. Throws 429 if the address has reached its limit. Returns null for an invalid
+   * address, or if mail cannot be sent.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);
