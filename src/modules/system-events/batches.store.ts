@@ -49,7 +49,7 @@ const READY: Statement = {
 };
 
 /**
- * Opens a time window and moves the waiting signals into its batch. In a single statement, so that only one of two
+ * Opens a time window and moves the waiting signals into its batch. This is a single statement, so that only one of two
  * processes gets the signals. Signals locked by another transaction wait for the next window. Uses system_tellings_pkey
  * and system_signals_waiting_idx.
  */

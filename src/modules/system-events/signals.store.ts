@@ -36,7 +36,7 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. In a single
+ * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. This is a single
  * statement, so that a crash neither loses nor doubles a count. Uses system_signals_waiting_idx.
  */
 const FOLD: Statement = {
