@@ -13,7 +13,7 @@ export interface OAuthClient {
   isDocument: boolean;
 }
 
-/** Scope of every key that is exchanged for a code. In the device grant, the user chooses the scope. */
+/** Scope of every API key that is issued for an authorization code. In the device grant, the user chooses the scope. */
 export const GRANTED_SCOPE = 'read' as const;
 
 /** Name of the device grant (RFC 8628, section 3.4). */

@@ -15,7 +15,7 @@ import { Authorization, type AuthorizationRequest, type ConsentGiven } from './a
 export const LIFETIMES = [30, 1, 7, 90] as const;
 const DAY_SECONDS = 86_400;
 
-/** Provides the signed-in user and the submitted choices for the two pages on which users grant keys. */
+/** Provides the signed-in user and the submitted choices for the two pages on which users grant API keys. */
 @Injectable()
 export class Consent {
   constructor(

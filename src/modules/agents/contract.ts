@@ -33,7 +33,7 @@ export interface TextPart {
   nextOffset: number | null;
 }
 
-/** API access of a read tool: only GET, with the caller's own key. All methods throw the API's errors. */
+/** API access of a read tool: only GET, with the caller's own API key. All methods throw the API's errors. */
 export interface ApiReader {
   get(path: ApiPath, query?: ApiQuery): Promise<ApiObject>;
 

@@ -96,7 +96,7 @@ export class DeviceGrants {
     await this.devices.decide(sha256(normal(userCode)), null);
   }
 
-  /** Returns the key of an approved device, only once. Otherwise throws an error of RFC 8628, section 3.5. */
+  /** Returns the API key of an approved device, only once. Otherwise throws an error of RFC 8628, section 3.5. */
   async poll(form: Readonly<Record<string, string>>): Promise<IssuedToken> {
     const { device_code: code, client_id: clientId } = form;
     if (!code || !clientId) throw oauthError('invalid_request', 'Send device_code and client_id.');
@@ -112,7 +112,9 @@ export class DeviceGrants {
     throw whyNot(outcome);
   }
 
-  /** Issues the key. Returns `null` if the approver was removed after the approval. The device code is then used up. */
+  /**
+   * Issues the API key. Returns `null` if the approver was removed after the approval. The device code is then used up.
+   */
   private async issue({
     environmentId,
     scope,

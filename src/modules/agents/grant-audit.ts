@@ -36,7 +36,7 @@ export class GrantAudit {
     });
   }
 
-  /** Records that a client revoked its key. Runs in the transaction of the revocation. */
+  /** Records that a client revoked its API key. Runs in the transaction of the revocation. */
   async givenBack(
     environmentId: number,
     keyId: Id,

@@ -19,7 +19,7 @@ export interface Grant {
   lifetimeSeconds: number;
 }
 
-/** Emails the admins and the approver about a granted key. Does nothing if no email transport is configured. */
+/** Emails the admins and the approver about a granted API key. Does nothing if no email transport is configured. */
 @Injectable()
 export class GrantNotice {
   private readonly logger = new Logger('Agents');

@@ -16,7 +16,7 @@ export interface GrantedCode {
 
 export interface TakenCode extends GrantedCode {
   isExpired: boolean;
-  /** True if the code was used before. `keyId` is then the key that the first use returned. */
+  /** True if the code was used before. `keyId` is then the id of the API key that was issued at the first use. */
   wasUsed: boolean;
   keyId: Id | null;
 }

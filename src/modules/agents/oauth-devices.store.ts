@@ -21,7 +21,7 @@ export interface DeviceDecision {
   granter: KeyGranter;
 }
 
-/** State of a device when it polls. Contains the grant once the key may be issued. */
+/** State of a device when it polls. Contains the grant once the API key may be issued. */
 export interface PolledDevice {
   state: 'pending' | 'approved' | 'denied' | 'used';
   clientId: string;
