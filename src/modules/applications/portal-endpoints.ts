@@ -16,7 +16,7 @@ export const CHANGED_IN_PORTAL = [...NEW_IN_PORTAL, 'status'];
 /** Start of a reference to a secret of the environment (`{{secrets.NAME}}`). */
 const REFERENCE = '{{';
 
-/** Restricts what portal sessions may change in endpoints. Callers with a key have no such restrictions. */
+/** Restricts what portal sessions may change in endpoints. Callers with an API key have no such restrictions. */
 @Injectable()
 export class PortalEndpoints {
   constructor(
