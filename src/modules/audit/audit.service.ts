@@ -29,7 +29,7 @@ const HEADINGS = [
 /** Tenant that represents the installation as a whole. No environment has the number 0. */
 const INSTALLATION: Tenant = { environmentId: 0, organizationId: NOBODY, mode: 'live' };
 
-/** Reads the audit log. A live key also sees entries that do not belong to a single environment. */
+/** Reads the audit log. Callers in a live environment also see entries that do not belong to a single environment. */
 @Injectable()
 export class AuditService {
   constructor(
