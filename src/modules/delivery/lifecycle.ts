@@ -30,7 +30,7 @@ export class DeliveryLifecycle implements OnApplicationBootstrap, BeforeApplicat
     this.cancellations.start();
     this.presence.onReaped(() => this.dispatcher.loop.wake());
     this.presence.start(this.scheduler);
-    // Without the dispatcher's sweep, only wake-ups start deliveries. Durability tests disable the sweep, to prove that
+    // The sweep is the periodic search of the dispatcher for due deliveries. Durability tests disable it, to prove that
     // they detect lost deliveries.
     if (this.config.reconcile) {
       this.claims.attend(

@@ -51,7 +51,10 @@ export class SchedulerPressure {
     private readonly felt: Felt,
   ) {}
 
-  /** Updates the target's count. Call it when a delivery starts or stops waiting, or the concurrency window changes. */
+  /**
+   * Updates the target's number of ready deliveries. Call it when a delivery starts or stops waiting, or the
+   * concurrency window changes.
+   */
   recount(target: Pressed): void {
     const count = target.waiting.first.length;
     if (target.isHeldBack) return this.keep(target, 0, false);

@@ -41,8 +41,8 @@ export class WakeProcessor extends WorkerHost implements BeforeApplicationShutdo
   }
 
   /**
-   * Logs queue errors, which would otherwise end the process. The dispatcher's sweep finds deliveries while the queue
-   * is unavailable.
+   * Logs queue errors. Without a listener, they would end the process. While the queue is unavailable, the periodic
+   * sweep of the dispatcher finds the deliveries.
    */
   @OnWorkerEvent('error')
   complain(error: Error): void {

@@ -99,7 +99,10 @@ export class WorkerHeartbeat {
     if (name) name.isInDoubt = true;
   }
 
-  /** Returns the result of the claim. If the claim fails without a known outcome, marks the worker id as suspect. */
+  /**
+   * Awaits a claim and returns its result. If it is unknown whether a failed claim was committed, marks the worker id
+   * as suspect.
+   */
   async trackClaim<T>(claimant: Id, claim: Promise<T>): Promise<T> {
     try {
       return await claim;
