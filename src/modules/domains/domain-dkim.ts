@@ -86,7 +86,8 @@ export class DomainDkim {
     // Runs before the transaction, because generating an RSA key takes up to a second.
     const generated = await this.keys.generate(algorithmsOf(algorithm));
     return this.changed(found.row, ({ row, keys }) => {
-      // A concurrent request has added keys, and its response has shown their records.
+      // Keeps the keys that a concurrent request has added, because the response to that request has shown their
+      // records.
       if (isDone(keys)) return null;
       return {
         // A domain that does not send mail yet has no other keys, so the records of the new keys become required

@@ -52,7 +52,10 @@ export class DomainEntity {
   @Column('boolean', { name: 'return_path_seen' })
   isReturnPathSeen: boolean;
 
-  /** Result of the last check of each record. A key consists of purpose and name: `dkim ph1._domainkey.example.com`. */
+  /**
+   * Result of the last check of each record. The property of a record is named after its purpose and name, for example
+   * `dkim ph1._domainkey.example.com`.
+   */
   @Column('jsonb')
   judged: Record<string, Judgement>;
 
