@@ -58,7 +58,8 @@ export class Folding {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // The poller looks only for increments, so a sweep with more rollups to delete must also request another run.
+    // The poller looks only for increments. If old rollups remain to be deleted, the sweep must therefore request
+    // another run itself.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return isBusy ? { restMs: REST_MS } : undefined;
   }

@@ -2,7 +2,8 @@ import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } f
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Metric increments that one commit of the ledger added. A job folds them into rollups, usually after about a second.
+ * Metric increments that were written in the commit of events or delivery results. A job folds them into rollups,
+ * usually after about a second.
  */
 @Entity('rollup_parts')
 export class RollupPartEntity {

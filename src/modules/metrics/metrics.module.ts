@@ -17,7 +17,7 @@ import { RollupsController } from './rollups.controller.js';
 import { RollupsService } from './rollups.service.js';
 import { RollupsStore } from './rollups.store.js';
 
-/** Rollups of ledger counts: the job that creates them, and the API that reads them. */
+/** Metrics of events and deliveries: the job that adds up counts in rollups, and the API that reads the rollups. */
 @Module({
   imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
   controllers: [EndpointStatsController, FailingApplicationsController, OverviewController, RollupsController],
