@@ -138,7 +138,7 @@ function permissionsOf(asked: readonly PortalPermission[]): PortalPermission[] {
 function openerOf({ keyId, session }: Caller): { openedBy: string; keyId: Id | null; memberId: Id | null } {
   const memberId = session?.memberId ?? null;
   if (memberId !== null) return { openedBy: showId('mbr', memberId), keyId: null, memberId };
-  // A caller whose token was accepted by an extension has no Posthorn key.
+  // A caller with a token that an extension accepted has no API key.
   if (keyId.startsWith('token:')) return { openedBy: keyId, keyId: null, memberId: null };
   return { openedBy: showId('ek', keyId), keyId, memberId: null };
 }

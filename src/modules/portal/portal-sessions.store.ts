@@ -57,7 +57,7 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL condition: true until the key that opened the session expires or is revoked, or the member who opened it is
+ * SQL condition: true until the API key that opened the session expires or is revoked, or the member who opened it is
  * removed.
  */
 const OPENER_IN_FORCE = `
