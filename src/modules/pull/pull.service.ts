@@ -18,7 +18,7 @@ export interface ReadOn {
   limit?: number;
   /** Maximum time to wait for items, in seconds. */
   wait?: number;
-  /** True if the cursor is also committed. False for a key without write permission. */
+  /** True if the cursor is also committed. False for an API key without write permission. */
   commits: boolean;
 }
 

@@ -216,7 +216,8 @@ export class PullStore {
   }
 
   /**
-   * Commits a position. Returns the committed position. For a position of another database, returns only its standing.
+   * Commits a position and returns the committed position. Commits nothing for a position of another database. In this
+   * case, only `standing` of the result is meaningful.
    */
   async commit(
     { environmentId, keyId, targetId }: Feed,
