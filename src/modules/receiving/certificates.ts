@@ -30,7 +30,7 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester of downloads for the operator instead of an endpoint. The operator has a separate download budget. */
+/** Requester of downloads for the operator instead of an endpoint. The operator has a separate limit of downloads. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
@@ -87,7 +87,10 @@ export class Certificates {
     return { text: known.text, ageMs: this.ageOf(known) };
   }
 
-  /** Returns whether a download may start. Only downloads of uncached URLs count against the requester's budget. */
+  /**
+   * Returns whether a download may start. Only downloads of URLs that are not cached count toward the limit of the
+   * requester.
+   */
   private mayFetch(url: string, asker: Asker): boolean {
     if (this.underWay.has(url)) return true;
     const nowMs = this.clock.monotonicMs();

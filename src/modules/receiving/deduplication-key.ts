@@ -22,7 +22,8 @@ export function shownIdOf(
 }
 
 /**
- * Returns the key for a duplicate check: a digest per endpoint and source. A digest, because ids can have any length.
+ * Returns the key of the duplicate check for an id, within its endpoint and source. The key is a digest, because ids
+ * can have any length.
  */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');

@@ -28,8 +28,8 @@ export class RequestDeduplication {
   ) {}
 
   /**
-   * Returns the result of `first`, or the stored response for a duplicate. Rethrows the errors of `first`. May throw
-   * 503.
+   * Runs `first` unless the request is a duplicate. Returns the result of `first`, or the stored response for a
+   * duplicate. Rethrows the errors of `first`. May throw 503.
    */
   async once(
     endpoint: LiveEndpoint,

@@ -48,7 +48,7 @@ interface Compiled {
   rules: CompiledRules | null;
 }
 
-/** A stored request, prepared for the settings to try. */
+/** A stored request and the result of its verification. */
 interface GivenRequest {
   id: Id;
   /** The stored request, without the values of its credentials. */
