@@ -13,7 +13,7 @@ export interface SignInEntry {
   action: 'sign-in.succeeded' | 'sign-in.failed' | 'sign-out';
   organizationId: Id | null;
   actor: AuditActor;
-  /** Method and subject of the sign-in. Must never contain a key or code that the person entered. */
+  /** Method and subject of the sign-in. Must never contain an API key or code that the person entered. */
   what: Readonly<Record<string, unknown>>;
   environmentId?: number;
   /** Id of the session, such as `ses_…`. */
