@@ -16,7 +16,10 @@ export interface Batch {
   id: Id;
   /** Destination of system events; null if none is set. */
   destinationId: Id | null;
-  /** Day on which retention ends, in days since the epoch. It never changes, because it is part of the event's key. */
+  /**
+   * Day on which retention ends, in days since the epoch. It never changes, because it is part of the event's primary
+   * key.
+   */
   expiresOnDay: number;
   failures: number;
 }
