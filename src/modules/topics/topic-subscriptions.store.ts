@@ -48,7 +48,10 @@ export class TopicSubscriptionsStore {
     this.rows = new TenantRepository(database, TopicSubscriptionEntity);
   }
 
-  /** Returns the subscription that applies, or null if the topic is unknown. `address` is a suppression key. */
+  /**
+   * Returns the subscription that applies, or null if the topic is unknown. `address` is the key of the address, as in
+   * `suppressions`.
+   */
   async effective(environmentId: number, topicId: Id, address: string): Promise<EffectiveSubscription | null> {
     const [row] = await this.database.queryPrepared<EffectiveSubscription>(EFFECTIVE, [
       environmentId,
