@@ -24,7 +24,10 @@ export class AgentGate {
       throw badRequest('Send the key in the Authorization header, never in the URL.');
   }
 
-  /** Returns the CORS headers of a response. Errors need them too, so that a page can read status and challenge. */
+  /**
+   * Returns the CORS headers of a response. Error responses also need these headers, so that a page can read the status
+   * and the challenge.
+   */
   corsHeaders({ headers: { origin } }: FastifyRequest): Record<string, string> {
     if (origin === undefined || !this.admitsOrigin(origin)) return { vary: 'origin' };
     return {

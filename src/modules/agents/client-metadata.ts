@@ -71,7 +71,10 @@ export function clientMetadata(
   };
 }
 
-/** Returns a name without invisible, direction-changing or line-breaking characters, because users rely on it. */
+/**
+ * Returns a name without invisible, direction-changing or line-breaking characters, because users identify the client
+ * by its name.
+ */
 function plain(name: unknown): string {
   return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';
 }

@@ -66,8 +66,8 @@ const DECIDE: Statement = {
 };
 
 /**
- * Uses the index `oauth_devices_pkey`. Polling too early lengthens the interval (RFC 8628, section 3.5). Only one poll
- * receives an approved grant.
+ * Records a poll of a device. Polling too early lengthens the interval (RFC 8628, section 3.5). Only one poll receives
+ * an approved grant. Uses the index `oauth_devices_pkey`.
  */
 const POLL: Statement = {
   name: 'oauth_devices.poll',
