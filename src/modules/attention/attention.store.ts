@@ -20,8 +20,8 @@ export interface TroubledTarget {
   id: Id;
   name: string;
   /**
-   * Application that the target belongs to if the target is an endpoint. Null for a registered destination. An internal
-   * target has its own id here.
+   * Application that the target belongs to if the target is an endpoint. Null for a registered destination. A
+   * destination that Posthorn created, such as the one for emails, has its own id here.
    */
   ownerId: Id | null;
   since: Date;
