@@ -26,18 +26,19 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // The target is marked as queued immediately, because later deliveries of this batch depend on it.
+          // Marks the target as queued immediately, because the mark decides about later deliveries of this batch.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
         decided += 1;
       }
     } finally {
-      // Deliveries that stayed claimed would be blocked until this worker exits.
+      // Releases the deliveries that were not handled because of an error. Otherwise, no worker could deliver them
+      // until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // Marks the targets as queued again. A query of the table that ran before the release did not find the parked
-      // deliveries.
+      // Marks the targets as queued again. A query that ran before the release did not find the parked deliveries, and
+      // may have removed the mark.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }
@@ -55,7 +56,8 @@ export class Gates {
     if (!this.circuits.isClosed(environmentId, targetId)) return false;
     const rate = delivery.url === null ? await this.applyLimits(environmentId, targetId) : null;
     if (this.scheduler.roomFor(environmentId, targetId) <= 0) return false;
-    // Earlier deliveries of the same replay are parked. Only replayed deliveries must keep their order.
+    // Parks a replayed delivery behind parked deliveries of the same replay. Only replayed deliveries must keep their
+    // order.
     if (delivery.replayed && this.queued.has(environmentId, targetId)) return false;
     return rate === null || this.rateLimits.consume(environmentId, targetId, rate, 1) > 0;
   }

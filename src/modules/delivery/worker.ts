@@ -84,7 +84,10 @@ export class DeliveryWorker {
     }
   }
 
-  /** Logs and announces a result, and updates the circuit. Errors here must not record the delivery again. */
+  /**
+   * Logs and announces a result, and updates the circuit. An error here is only logged, because a thrown error would
+   * record the delivery a second time.
+   */
   private publishResult(delivery: ClaimedDelivery, performed: Performed): Promise<void> | undefined {
     try {
       this.log.logResult(delivery, performed);
