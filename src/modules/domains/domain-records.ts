@@ -65,7 +65,8 @@ export class DomainRecords {
 }
 
 /**
- * Returns the name of the environment's quota for DNS queries. With its own quota, it cannot delay other environments.
+ * Returns the name of the DNS query quota of an environment. Each environment has its own quota, so that it cannot
+ * delay others.
  */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;

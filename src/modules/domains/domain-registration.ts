@@ -41,7 +41,10 @@ export class DomainRegistration {
     private readonly ids: Ids,
   ) {}
 
-  /** Adds a domain. Throws 422. Throws 409 if it exists, the limit is reached, or another server receives its mail. */
+  /**
+   * Adds a domain. Throws 422. Throws 409 if the domain exists, the limit is reached, or another server receives mail
+   * for the domain.
+   */
   async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged, dkim }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);
     if ('fault' in reading) throw invalid([{ path: 'domain', message: reading.fault }]);
