@@ -55,7 +55,8 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
   const named = complainants
     .map((address) => byKey.get(suppressionKey(address)))
     .filter((address) => address !== undefined);
-  // Most complaint reports hide the recipient's address. They apply only if the email has one recipient.
+  // Most complaint reports hide the address of the recipient. Such a report applies only if the email has one
+  // recipient.
   const of = named.length > 0 ? named : recipients.length === 1 ? recipients : [];
   if (of.length === 0) return STRANGERS;
   const facts = of.map((address): EmailFact => ({
