@@ -31,7 +31,10 @@ export class Overviews {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the overview of an application (`app_` id or uid), or of the environment. Throws 404 if it is unknown. */
+  /**
+   * Returns the overview of an application (`app_` id or uid), or of the environment. Throws 404 for an unknown
+   * application.
+   */
   async read(tenant: Tenant, application: string | undefined, range: OverviewRange = RANGE_DEFAULT): Promise<Overview> {
     const { environmentId } = tenant;
     const nowMs = this.clock.nowMs();

@@ -56,7 +56,10 @@ export class RollupsService {
     throw noSuch('endpoint, destination or application');
   }
 
-  /** Returns whether events refer to the destination: the API shows it, or an endpoint owns it. */
+  /**
+   * Returns whether the API names the destination by its `dst_` id. This is a registered destination, or one that
+   * Posthorn created, such as the one for emails.
+   */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);
     return target !== null && (target.ownerId === null || target.ownerId === id);
