@@ -72,8 +72,8 @@ export class Feeds {
   }
 
   /**
-   * Returns whether it is a pull destination. Disabled ones are included, so that consumers can fetch the remaining
-   * items.
+   * Returns whether the target is a pull destination. Disabled destinations are included, so that consumers can fetch
+   * the remaining items.
    */
   private isPulled({ type }: Target): boolean {
     return this.targets.adapter(type).pulled;
