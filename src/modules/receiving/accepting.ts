@@ -211,7 +211,10 @@ export class AcceptReceived {
     return { query, url, headers: sealHeaders(this.vault, of, request.headers, names.headers) };
   }
 
-  /** Stores a request without its body, which is too large. Resolves to its id after the commit. May throw 503. */
+  /**
+   * Stores a request without its body, which is too large. Resolves to the id of the request after the commit. May
+   * throw 503.
+   */
   async keepTooLarge(endpoint: LiveEndpoint, request: ReceivedRequest, sizeBytes: number): Promise<Id> {
     const { environmentId, maxBodyBytes } = endpoint;
     const id = this.ids.next();

@@ -12,7 +12,10 @@ import { type LiveEndpoint, liveEndpoint } from './live-endpoint.js';
 
 const ENDPOINTS_MAX = 5_000;
 const PATHS_MAX = 20_000;
-/** Maximum number of path segments examined. An endpoint's path has at most eight. The others belong to the request. */
+/**
+ * Maximum number of path segments examined. An endpoint's path has at most eight. Further segments belong to the path
+ * of the request.
+ */
 const SEGMENTS_MAX = 9;
 const PATH_LENGTH_MAX = 1_024;
 const ID_LENGTH = 36;

@@ -46,8 +46,8 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
 }
 
 /**
- * Returns the response to store for duplicates. For any response other than 2xx, this is the default response, because
- * a resend is not needed.
+ * Returns the response to store for duplicates. If the response was not 2xx, this is the default response. The request
+ * is stored, so the provider must not resend it again.
  */
 export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;
