@@ -51,8 +51,7 @@ export class PublishedTemplates {
   }
 
   /**
-   * Returns the rendered fields of an email. Otherwise returns all errors (such as missing variables), with paths below
-   * `template`.
+   * Returns the rendered fields of an email, or all errors (such as missing variables), with paths below `template`.
    */
   async render(
     environmentId: number,
