@@ -13,7 +13,10 @@ export interface EffectiveSubscription extends Pick<TopicEntity, 'key' | 'name'>
   subscription: Subscription;
 }
 
-/** Uses the indexes topics_pkey and topic_subscriptions_pkey. Returns no row if the topic does not exist. */
+/**
+ * Selects the subscription of an address, or the topic's default if none was set. Returns no row if the topic does not
+ * exist. Uses topics_pkey and topic_subscriptions_pkey.
+ */
 const EFFECTIVE: Statement = {
   name: 'topic_subscriptions_effective',
   text: `
@@ -24,8 +27,8 @@ const EFFECTIVE: Statement = {
 };
 
 /**
- * Uses the indexes topics_pkey and topic_subscriptions_pkey. Changes nothing and returns no row if the topic does not
- * exist, or if the address already has this subscription.
+ * Sets the subscription of an address. Changes nothing and returns no row if the topic does not exist, or if the
+ * address already has this subscription. Uses topics_pkey and topic_subscriptions_pkey.
  */
 const SET: Statement = {
   name: 'topic_subscriptions_set',
