@@ -13,7 +13,7 @@ export interface Target {
   targetId: Id;
   /** `null` for an ad-hoc URL. */
   destinationId: Id | null;
-  /** Application's endpoint that owns the destination. `null` for a destination that the API lists. */
+  /** Application that owns the destination. `null` for a destination that the API lists. */
   ownerId: Id | null;
   type: string;
   url: URL | null;

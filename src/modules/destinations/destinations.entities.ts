@@ -33,7 +33,7 @@ export class DestinationEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'destinations_pkey' })
   id: Id;
 
-  /** Endpoint of an application that owns the destination. Destinations with an owner do not appear in the list. */
+  /** Application that owns the destination. Destinations with an owner do not appear in the list. */
   @Column('uuid', { name: 'owner_id', nullable: true })
   ownerId: Id | null;
 
