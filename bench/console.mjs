@@ -19,7 +19,7 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
-/** Time without a change of the page's counts after which the burst counts as fully shown. */
+/** Time without a change of the page's counts after which a burst of messages counts as fully shown. */
 const UNCHANGED_MS = 3_000;
 const SETTLED_MS_MAX = 60_000;
 const ROW_PX = 40;
@@ -234,8 +234,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // After a large burst, the list drops its older rows and reloads them during scrolling. Therefore the rows are
-  // counted while scrolling.
+  // After a large burst of messages, the list drops its older rows and reloads them during scrolling. Therefore the
+  // rows are counted while scrolling.
   const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>

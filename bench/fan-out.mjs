@@ -55,7 +55,7 @@ const hundred = {
 
 /**
  * Measures the cost of accepting messages without delivering them: for one pull destination, and for an application
- * with a hundred.
+ * with a hundred endpoints.
  *
  * @type {import('./rows.mjs').Block}
  */

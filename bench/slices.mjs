@@ -16,7 +16,9 @@ const RAMP_MS = 1000;
  */
 const REST_MS = 1000;
 const LOOK_MS = 300;
-/** Total CPU share of one core below which the programs count as quiet: above two idle services, below a vacuum. */
+/**
+ * Share of one core. The programs count as quiet if they use less in total: two idle services use less, a vacuum more.
+ */
 const QUIET_SHARE = 0.15;
 /** Maximum wait until the programs are quiet. After this time, the slice starts anyway. */
 const QUIET_WITHIN_MS = 8000;

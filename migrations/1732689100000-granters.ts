@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds columns for the granter of a grant. The granter is a member, or the key used for signing in. Removing this
- * granter revokes the granted keys. Nullable columns change only the catalog. Each index takes a share lock on
- * `api_keys` while it reads the table once; the table is small. Existing grants have no granter and stay unchanged.
+ * Adds the granter to granted API keys: a member, or the API key that was used to sign in. Removing the granter revokes
+ * the granted keys. Nullable columns change only the catalog. Each index takes a share lock on `api_keys` while it
+ * reads the table once; the table is small. Existing grants have no granter and stay unchanged.
  */
 export class Granters1732689100000 implements MigrationInterface {
   name = 'Granters1732689100000';

@@ -611,7 +611,7 @@ it('on a laptop, two aliases that forward to each other pass a message on once e
 
     await sendEmail(server, { to: a.address, subject: 'around' });
 
-    // Alias `b` gets three messages: its own request to confirm, the request to `a`, which `a` forwards, and the sent
+    // Alias `b` gets its own confirmation request, the confirmation request for `a` (which `a` forwards), and the sent
     // email.
     const [first] = await messagesOf(server, b.id, 3);
     const [again] = await messagesOf(server, a.id, 3);

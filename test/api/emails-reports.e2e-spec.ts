@@ -385,8 +385,8 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // The row of a system event is deleted when the event is sent. If the bounce were recorded twice, the count
-        // here would differ.
+        // If the bounce were recorded twice, this count would differ. The row of a system event is deleted when the
+        // event is sent.
         expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

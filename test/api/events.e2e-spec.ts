@@ -80,7 +80,7 @@ describe('events', () => {
         for (const status of STATUSES) {
           const destination = await newDestination(status);
           for (const eventType of ['invoice.paid', 'invoice.void']) {
-            // A second send to a target that answered 410 would be rejected.
+            // The answer 410 disables the destination, so a second send would be rejected.
             if (status === 'failed' && eventType === 'invoice.void') continue;
             const messageId = await send(server, destination, { event_type: eventType });
             // An event that waits for its first attempt is `retrying` too.

@@ -91,7 +91,7 @@ describe('granted keys', () => {
     const [agent, cli] = [await keyOf(await approved(browser)), await keyOf(await program(browser, 'admin'))];
     const made = (await server.api('POST', '/v1/keys', { name: 'For the shop', scope: 'read' }, as(cli))).json
       .key as string;
-    // A session that was opened with a granted key can grant further keys. They belong to the original member, too.
+    // A session opened with a granted key can grant further keys. These keys also belong to the original member.
     const second = await keyOf(await approved(await browserOf(server, agent)));
     expect(await Promise.all([agent, cli, made, second].map(isIn))).toEqual([true, true, true, true]);
 

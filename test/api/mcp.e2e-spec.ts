@@ -254,7 +254,7 @@ describe('/mcp', () => {
 
       const answer = await post(body, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' });
 
-      // Without notifications, the response is complete at once.
+      // The response contains no notifications, so it is complete at once.
       expect(answer.text).toContain('"resultType":"complete"');
     });
   });

@@ -89,7 +89,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // The limit on pages read is 60 per partition, plus 25 for the joins of each of the about 500 changes.
+  // Page limit: 60 for each partition, and 25 for the joins of each of the about 500 changes.
   it.each(['generic', 'custom'] as const)(
     '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {

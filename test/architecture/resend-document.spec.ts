@@ -1,7 +1,7 @@
 import { Resend } from 'resend';
 import { textOf } from './source-tree.js';
 
-/** Methods that the package calls itself: steps of `emails.receiving.forward` and the like. */
+/** Methods that only the package itself calls, such as the steps of `emails.receiving.forward`. */
 const INTERNAL = new Set([
   'contacts.imports.appendField',
   'contacts.imports.buildColumnMap',

@@ -34,7 +34,10 @@ const OTHERS: Readonly<Record<string, string>> = {
 const REMOVES_BY_TIME =
   /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
 
-/** Matches a job that lets `BackgroundJobs` check the gate before each run, or that checks the gate within the run. */
+/**
+ * Matches a job that lets `BackgroundJobs` check the retention gate before each run, or that checks the retention gate
+ * within the run.
+ */
 const ASKS = /@Every\([^)]*removesByAge: true \}\)|if \(!\(await this\.gate\.isOpen\(\)\)\)/;
 
 const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

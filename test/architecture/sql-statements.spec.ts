@@ -13,7 +13,7 @@ import {
 
 /** Literals that no checked statement contains, with the reason. */
 const EXCEPTIONS = [
-  // TypeORM creates the table of applied migrations, with a name that each extension has for itself.
+  // TypeORM creates the table of applied migrations. Each extension has its own table name.
   'src/bootstrap/data-source.ts: select name from "…" where name <> all($1) order by timestamp desc, id desc',
   // This statement names no table, and its channel name is random.
   "src/kernel/database/connection-check.ts: select pg_notify('…', '')",

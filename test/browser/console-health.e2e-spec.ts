@@ -57,7 +57,7 @@ const TRY_MS = 1_500;
     await server.api('POST', '/v1/send', { destination: target, event_type: 'invoice.paid', payload });
   }
 
-  /** Opens a place again and again until it shows an element. The figures are about two seconds old. */
+  /** Reopens a page until it shows an element, because the figures on the page are about two seconds old. */
   async function openUntil(place: string, expected: Locator): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       await shown.open(place);

@@ -105,7 +105,7 @@ describe('the OpenAPI document', () => {
 
     expect(new Set(ids).size).toBe(ids.length);
     expect(faults).toEqual([]);
-    // A section that the order of sections does not list comes after Health.
+    // A section without a defined position would come after Health.
     expect(document.tags.at(-1)?.name).toBe('Health');
   });
 

@@ -148,7 +148,7 @@ describe('negative controls of receiving', () => {
     replay: RangeReplay | null = null,
   ): Promise<Report> {
     const own = new Set(provider.sent.flatMap(({ ids }) => ids));
-    // The receiver records the requests of all tests in this file.
+    // Ignores requests of earlier tests, because the receiver records the requests of all tests in this file.
     const first = provider.sent[0]?.firstTryAtMs ?? 0;
     const ofThis = visits.filter(({ id, receivedAtMs }) => own.has(id) || receivedAtMs >= first);
     return check(

@@ -83,7 +83,7 @@ export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
 
-/** Returns feed items in the wrong order: the item before them was first sent only after they had been accepted. */
+/** Returns misordered feed items. Each follows an item that was first sent after this one had been accepted. */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));
   const wrong: string[] = [];

@@ -65,7 +65,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)(
       'what was sent to receivers that misbehaved arrives when they are well again',
       async () => {
-        // Does not check the outstanding messages of a replaced fleet. They are lost, but its round has already failed.
+        // Skips the outstanding messages of a replaced fleet, because its round has already failed.
         if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
       },
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,

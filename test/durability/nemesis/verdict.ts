@@ -126,8 +126,8 @@ export function judge(evidence: RoundEvidence): Verdict {
 }
 
 /**
- * Returns the number of messages that two nodes, one after the other, failed to accept, although neither the second
- * node nor storage was broken.
+ * Returns the number of messages that two nodes failed to accept one after the other, although the second node and
+ * storage worked.
  */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
