@@ -126,7 +126,7 @@ function headersOf(environment: Environment): Record<string, string> {
   return { ...CONSOLE_HEADER, [ENVIRONMENT_HEADER]: environment };
 }
 
-/** Option of an API call that is not part of the page, such as a call of the command menu. Keeps it out of the list. */
+/** Request option that keeps an API call out of the page's list of calls, for example a call of the command menu. */
 export const UNLISTED = { fetch: watched };
 
 /** Sends a request of a screen, and records it for the list of the page's API calls. */

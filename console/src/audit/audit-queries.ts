@@ -55,7 +55,7 @@ async function named<T>(page: Promise<Page<T>>, of: (item: T) => Named): Promise
 
 const withName = ({ id, name }: Named): Named => ({ id, name });
 
-/** Reads one page of the resources of a type, with their names. Types that are missing have no names in the API. */
+/** Functions that read one page of the resources of a type, with their names. The API has no names for other types. */
 const LISTS: Readonly<Record<string, ReadPage>> = {
   destinations: (api, query, signal) =>
     named(answered(api.GET('/v1/destinations', { params: { query }, signal })), withName),

@@ -27,7 +27,7 @@ export function sentenceKey({ action, after }: Pick<Entry, 'action' | 'after'>):
   return known in auditEn ? (known as MessageKey) : 'audit.do.other';
 }
 
-/** A text of a sentence, or the place of a value. */
+/** A part of a sentence: text, or the position of a value. */
 export type SentencePart = { text: string } | { value: string };
 
 /** Splits a text at its placeholders, so that they can be replaced by links. */

@@ -12,7 +12,7 @@ export interface DestinationHealth {
   pending: { count: number; isCapped: boolean } | null;
 }
 
-/** A destination of a list, or with the details of its page. */
+/** A destination from the list, or from its own page with all details. */
 type Target = Pick<Schemas['DestinationItem'], 'id' | 'status'> &
   Partial<Pick<DestinationDetail, 'circuit' | 'disabled_reason'>>;
 
@@ -61,7 +61,7 @@ function circuitOf(circuit: DestinationDetail['circuit'] | undefined): TargetFac
   return { state: circuit.state, openedAt: circuit.opened_at, nextProbeAt: circuit.next_probe_at };
 }
 
-/** Queries the current problems of the environment, which tell since when a target is disabled. */
+/** Queries the current problems of the environment. They contain the time at which a target was disabled. */
 function useAttention(isAsked: boolean) {
   const { api, environment } = useSigned();
   return useQuery({

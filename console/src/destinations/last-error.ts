@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/client';
 
-/** The fields of a listed event that tell of its attempts. */
+/** Fields of a listed event that describe its attempts. */
 interface Listed {
   id: string;
   attempt_count: number;

@@ -44,7 +44,7 @@ export function formatRate(rate: number | null, language: string): string {
   return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 3 }).format(rate);
 }
 
-/** Returns which limit a rate reached, if enough recipients were sent to. */
+/** Returns which limit a rate reached, or `none` if too few emails were sent to judge the rate. */
 export function levelOf(
   rate: number | null,
   sent: number,

@@ -142,7 +142,7 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   });
 }
 
-/** Queries how many requests of an endpoint were not routed for a reason, and can be released. */
+/** Queries how many requests of an endpoint can be released, among those that were not routed for the given reason. */
 export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']) {
   const { api, environment } = useSigned();
   return useQuery<Schemas['ReleaseDryRunResult']>({

@@ -51,7 +51,7 @@ export function fieldsOf(request: FilteredRequest): EventField[] {
     .map((field) => ({ ...field, sample: field.sample.slice(0, SAMPLE_LENGTH_MAX) }));
 }
 
-/** Returns the texts that complete a filter, or with `isRules` the response rules: fields, and words of the grammar. */
+/** Returns the completions for a filter, or with `isRules` for response rules: fields of the request, and keywords. */
 export function filterCompletions(fields: readonly EventField[], isRules = false): CodeCompletion[] {
   return [
     ...fields.map(({ type, of, sample }) => ({ of: type === 'json' ? 'path' : 'name', text: of, detail: sample })),
@@ -61,7 +61,7 @@ export function filterCompletions(fields: readonly EventField[], isRules = false
   ];
 }
 
-/** Returns the fields of JSON. Samples have the characters of the text, because numbers can have many digits. */
+/** Returns the fields of JSON text. Samples are copied from the text, so that long numbers keep every digit. */
 function jsonFields(text: string, node: Node | undefined, path: string, depth: number): EventField[] {
   if (node === undefined || depth > DEPTH_MAX) return [];
   const { children = [] } = node;

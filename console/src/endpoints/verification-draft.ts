@@ -10,7 +10,7 @@ export type VerificationChanges = { readonly [Name in Setting]?: VerificationSet
 export type SchemeForm = 'none' | 'fixed' | 'api-key' | 'signature' | 'token';
 
 export const SEPARATORS = [',', ';', ' ', '&', '|'] as const;
-/** Parts of the signed content that are the same for all requests. */
+/** Placeholders that the signed content can contain. `name` stands for the name of a header or query parameter. */
 export const PLACEHOLDERS = [
   '{{body}}',
   '{{decompressedBody}}',
@@ -74,8 +74,8 @@ export function writeVerification(settings: VerificationSettings, changes: Verif
 }
 
 /**
- * Returns the JSON of those settings that another scheme accepts, too. A signature, a key and a token are in different
- * headers, so the header stays only within one form.
+ * Returns the JSON of the settings that the new scheme also accepts. Keeps the header only if both schemes have the
+ * same form, because a signature, a key and a token are in different headers.
  */
 export function forScheme(text: string, before: string, scheme: string): string {
   const settings = readVerification(text);
@@ -109,7 +109,7 @@ export function timestampPlaceOf({ timestampField, timestampHeader }: Verificati
   return timestampHeader === undefined ? 'none' : 'header';
 }
 
-/** Returns the changes that move the time of signing. A signed content with the wrong placeholders gets its default. */
+/** Returns the changes that move the time of signing. Resets the signed content if its placeholders no longer fit. */
 export function withTimestampPlace(place: TimestampPlace, { signed }: VerificationSettings): VerificationChanges {
   const isSigned = /\{\{\s*timestamp\s*\}\}/.test(signed ?? '');
   const changes = isSigned === (place !== 'none') ? {} : { signed: undefined };

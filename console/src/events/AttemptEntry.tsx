@@ -19,7 +19,7 @@ interface AttemptEntryProps {
   exchange: Schemas['ExchangeItem'] | undefined;
 }
 
-/** One attempt: result, time and duration in a line, and everything else behind it. */
+/** One attempt: a line with result, time and duration, which expands to show all other details. */
 export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: AttemptEntryProps): ReactNode {
   const { attempt, isGood, isFinal } = entry;
   const { language } = usePreferences();

@@ -107,7 +107,7 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
   const { formatted, isPending } = useFormatted(text);
   const isShownFormatted = isFormatted && formatted !== null;
   const shown = isShownFormatted ? formatted : text;
-  // Text as sent is often one line, so coloring it means scanning all of it.
+  // Long text as sent has no colors. It is often a single line, which has to be scanned completely to color any part.
   const hasColors = isShownFormatted || (formatted !== null && text.length <= COLORED_LINE_MAX);
   const { found, field } = useSearchText(shown);
   return (

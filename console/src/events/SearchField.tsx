@@ -8,7 +8,7 @@ interface SearchFieldProps {
   onSearch: (changes: ReturnType<typeof searchChanges>) => void;
 }
 
-/** Field that tells ids from free text, with a sentence about what is searched. */
+/** Search field for ids and free text. A sentence describes what the typed text searches for. */
 export function SearchField({ value, onSearch }: SearchFieldProps): ReactNode {
   const [text, setText] = useState(value);
   const id = useId();
@@ -17,7 +17,7 @@ export function SearchField({ value, onSearch }: SearchFieldProps): ReactNode {
   const commit = (): void => {
     if (text.trim() === value) return;
     onSearch(searchChanges(text));
-    // Another filter shows what was found to be no id of an event.
+    // If the text set another filter than `q`, that filter's own field shows it, so this field is cleared.
     setText(target?.filter === 'q' ? target.value : '');
   };
   return (

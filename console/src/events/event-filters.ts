@@ -126,7 +126,10 @@ interface Change {
   attempt: { status: number | null; error: string | null } | undefined;
 }
 
-/** Returns whether a change can add its event to the list. Without a state or error filter, only an acceptance can. */
+/**
+ * Returns whether a change can add its event to the list. Without a state or error filter, only the acceptance of an
+ * event can.
+ */
 export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Change): boolean {
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);

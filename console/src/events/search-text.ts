@@ -35,11 +35,14 @@ const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = 
   [new RegExp(`^app_${ULID}$`, 'i'), 'application', 'application'],
   [new RegExp(`^ep_${ULID}$`, 'i'), 'endpoint', 'endpoint'],
   [/^https?:\/\//i, 'url', 'destination'],
-  // Prefixes of ids, but the rest is no id of this service, for example the webhook-id of another one.
+  // An id prefix without a valid id of this service, for example the webhook-id of another service.
   [/^(?:evt|msg|req|dst|app|ep)_/i, 'foreign', 'q'],
 ];
 
-/** Tells ids from free text. Returns null for blank text. Free text is an event type, which must match exactly. */
+/**
+ * Determines whether the text is an id or free text. Returns null for blank text. Free text is an event type, which
+ * must match exactly.
+ */
 export function readSearchText(typed: string): SearchTarget | null {
   const text = typed.trim();
   if (text === '') return null;
@@ -53,7 +56,7 @@ export function readSearchText(typed: string): SearchTarget | null {
   return { kind, filter, value: text };
 }
 
-/** Returns the filters that a typed text sets. Removes an earlier id if the text is none. */
+/** Returns the filters that a typed text sets. Text that is not an id removes the id filter that was set before. */
 export function searchChanges(typed: string): { [Name in Searched]?: string | undefined } {
   const target = readSearchText(typed);
   return target === null ? { q: undefined } : { q: undefined, [target.filter]: target.value };

@@ -73,8 +73,8 @@ function statesOf(delivery: Delivery, last: Attempt | undefined): TimelineEntry[
 }
 
 /**
- * Returns the state of a delivery as the console shows it. A consumer pulls an event that is delivered without an
- * attempt. A replaced delivery did not fail, because its replay decides.
+ * Returns the state of a delivery as the console shows it. Only deliveries to pull consumers have no attempt. A
+ * replaced delivery does not count as failed, because its replay decides.
  */
 export function deliveryStatusOf(
   { status, reason }: Pick<Delivery, 'status' | 'reason'>,
@@ -84,12 +84,15 @@ export function deliveryStatusOf(
   return status === 'delivered' && !hasAttempts ? 'available' : status;
 }
 
-/** Returns the state of an event as the console shows it. Only a pulled event is delivered without an attempt. */
+/**
+ * Returns the state of an event as the console shows it. Only events for pull consumers are delivered without an
+ * attempt.
+ */
 export function eventStatusOf({ status }: { status: string }, attemptCount: number): string {
   return status === 'delivered' && attemptCount === 0 ? 'available' : status;
 }
 
-/** Longest time between the stream's change that an event was accepted and the change with its first attempt. */
+/** Longest time between the stream's report that an event was accepted and its report of the event's first attempt. */
 const STREAM_DELAY_MS = 10_000;
 
 /**

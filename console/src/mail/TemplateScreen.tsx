@@ -36,7 +36,7 @@ export function TemplateScreen(): ReactNode {
 
 function Shown({ template }: { template: Template }): ReactNode {
   const { can } = useSigned();
-  // Remounts the editor after this page changed the content, and not after a refetch, which would discard edits.
+  // Key that remounts the editor after this page changed the content. A refetch does not remount it and keeps edits.
   const [revision, setRevision] = useState(0);
   const [isDirty, setDirty] = useState(false);
   const [previewed, setPreviewed] = useState<number | null>(null);

@@ -1,4 +1,4 @@
-/** HTML without the attributes that the console's content security policy forbids, and with its styles apart. */
+/** HTML without the attributes that the console's content security policy forbids, and with its styles separate. */
 export interface PlainHtml {
   html: string;
   /** Contents of the `style` elements. */
@@ -11,9 +11,9 @@ const TAG = /<[a-z](?:[^"'>]|"[^"]*"|'[^']*')*>/gi;
 export const STYLE_KEPT = 'data-posthorn-style';
 
 /**
- * Moves styles out of the browser's sight. The policy of the page would block them in parsed HTML, but allows a script to
- * set them. Also drops event handlers, so that the browser reports none. The sanitizer, and not this function, makes the
- * HTML safe.
+ * Separates the styles from the HTML. The policy of the page would block styles in parsed HTML, but allows a script to
+ * set them. Also drops event handlers, so that the browser reports none. The sanitizer, and not this function, makes
+ * the HTML safe.
  */
 export function plainHtmlOf(source: string): PlainHtml {
   const sheets: string[] = [];

@@ -8,7 +8,7 @@ import { formatAge, formatClock, formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import type { Overview } from './overview-queries';
 
-/** Share of failed attempts from which the success rate is marked. */
+/** Minimum share of failed attempts at which the success rate is highlighted. */
 const FAILURES_MARKED_MIN = 0.01;
 
 /** Success rate of the range, pending deliveries, and totals. Each figure links to its events. */

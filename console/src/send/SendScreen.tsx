@@ -79,7 +79,7 @@ function SendForm({ to }: { to: string }): ReactNode {
   );
 }
 
-/** Returns the fields that change with the kind: a provider's request is the provider's sample by default. */
+/** Returns the fields that depend on the kind. An empty payload stands for the provider's sample request. */
 function ofKind(kind: Kind): Pick<SendDraft, 'kind' | 'payload'> {
   return { kind, payload: kind === 'endpoint' ? '' : NEW_EVENT.payload };
 }

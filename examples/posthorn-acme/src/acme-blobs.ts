@@ -6,7 +6,7 @@ const BYTES_MAX = 64_000_000;
 
 type BlobId = Pick<BlobKey, 'environmentId' | 'id'>;
 
-/** Stores messages in Acme's HTTP API, which deletes each of them by itself on its day. */
+/** Stores messages in Acme's HTTP API, which itself deletes each message on its expiry day. */
 @BlobStorage()
 export class AcmeBlobs extends NamedBlobStore {
   override readonly name = 'acme';

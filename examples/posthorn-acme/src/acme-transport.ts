@@ -9,7 +9,7 @@ import {
 
 const API = process.env['ACME_MAIL_URL'] ?? 'https://mail.acme.example/messages';
 
-/** Sends emails through Acme's HTTP API, which takes the message as it is. */
+/** Sends emails through Acme's HTTP API, which accepts raw messages. */
 @Transport()
 export class AcmeTransport extends NamedMailTransport {
   override readonly name = 'acme';

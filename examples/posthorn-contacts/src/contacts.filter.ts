@@ -4,7 +4,7 @@ import { QueryFailedError } from 'typeorm';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Converts the database's error for a name that exists. Posthorn sends the error that a filter throws. */
+/** Converts the database's error for a duplicate name to a 409. Posthorn sends the error that a filter throws. */
 @Catch(QueryFailedError)
 export class DuplicateFilter implements ExceptionFilter<QueryFailedError> {
   catch(error: QueryFailedError): never {

@@ -3,7 +3,7 @@ import { Database } from 'posthorn';
 
 const FIND_LOCKER = { name: 'depot_locker', text: `select $1::text = any ('{north,south}'::text[]) as found` };
 
-/** Knows the lockers. The name `broken` fails like a database that is not available. */
+/** Checks whether a locker exists. The name `broken` simulates a failed database. */
 @Injectable()
 export class Lockers {
   constructor(private readonly database: Database) {}

@@ -7,7 +7,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(
     'while with yield'
   ).split(' '),
 );
-/** Keywords after which a slash divides, because they are values. After all others a slash begins a pattern. */
+/**
+ * Keywords that are values, so that a slash after them is a division. After other keywords, a slash begins a pattern.
+ */
 const VALUES: ReadonlySet<string> = new Set(['false', 'null', 'super', 'this', 'true', 'undefined']);
 const COMMENT = /\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/y;
 const STRING = /"(?:[^"\\\n]|\\[^])*("?)|'(?:[^'\\\n]|\\[^])*('?)/y;
@@ -28,7 +30,7 @@ class JavaScriptReader {
   /** Depth of braces at which each open template literal continues. */
   private readonly templates: number[] = [];
   private depth = 0;
-  /** Whether the previous token is a value, after which a slash divides. */
+  /** Whether the previous token is a value. A slash after a value is a division. */
   private isAfterValue = false;
 
   constructor(private readonly text: string) {}

@@ -59,7 +59,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
   };
   return {
     folded,
-    // An object or array that can be folded is on the first line, or there is none.
+    // If the text contains anything that can be folded, its first line can be folded.
     active: active ?? 0,
     toggle,
     foldAll: () => set(new Set([...lines.folds.keys()].filter((line) => line !== 0)), null),

@@ -48,7 +48,7 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
         className="row-menu"
         onBeforeToggle={place}
         onToggle={(event) => {
-          // Only now, the menu has a height.
+          // Places the menu again, because it has a height only after it is open.
           place(event);
           setOpen(event.newState === 'open');
         }}

@@ -1,6 +1,9 @@
 import { type MessageKey, t } from '../messages/t';
 
-/** Reasons that the service itself gives, in its words, and their texts. A reason that a person wrote has no text. */
+/**
+ * Texts for the reasons that the service itself gives, by the service's wording. Reasons written by a person have no
+ * text.
+ */
 export const REASON_TEXTS: Readonly<Record<string, MessageKey>> = {
   'Disabled through the API.': 'health.by-api',
   'The receiver answered 410 Gone.': 'health.by-receiver',

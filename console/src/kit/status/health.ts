@@ -12,7 +12,7 @@ export interface TargetFacts {
   /** Why the target is disabled, in a sentence. */
   reason: string | null;
   disabledAt: string | null;
-  /** `nextProbeAt` is null if the API does not return it. Null if the target has no circuit of its own. */
+  /** Null if the target has no circuit of its own. `nextProbeAt` is null if the API does not return it. */
   circuit: { state: 'closed' | 'open' | 'half_open'; openedAt: string | null; nextProbeAt: string | null } | null;
   /** Null while unknown. */
   hour: Outcomes | null;
@@ -32,9 +32,9 @@ export type Health =
   | { state: 'healthy' }
   | { state: 'unknown' };
 
-/** Share of failed attempts from which a target is degraded. Retries hide a lower share from the receiver. */
+/** Minimum share of failed attempts of a degraded target. Retries make up for a lower share. */
 const DEGRADED_MIN = 0.01;
-/** Number of attempts from which the last hour decides, so that a target recovers within the hour. */
+/** Minimum number of attempts for which the last hour alone decides, so that a target recovers within the hour. */
 const HOUR_ATTEMPTS_MIN = 10;
 
 export const attemptsIn = ({ delivered, retried, failed, dlq }: Outcomes): number => delivered + retried + failed + dlq;
