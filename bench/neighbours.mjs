@@ -52,9 +52,9 @@ const ROUNDS_MIN = 2;
 
 /**
  * @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?:
- * import('./window.mjs').To }} Neighbour `begin` starts the neighbor and resolves with a function that stops it, once
- * the load is at its highest. `quietAfterMs`: time after the stop until the neighbor's remaining work is done.
- * `rampMs`: ramp of every slice, including slices without the neighbor, for rows where one second is too short.
+ * import('./window.mjs').To }} Neighbour `begin` starts the neighbor. It resolves with a stop function once the load is
+ * at its highest. `quietAfterMs`: time after the stop until the neighbor's remaining work is done. `rampMs`: ramp of
+ * every slice, including slices without the neighbor, for rows where one second is too short.
  */
 
 /**

@@ -22,7 +22,7 @@ const RETENTION_DAYS = 365;
 const DAY_MS = 86_400_000;
 /** Maximum ratio: the duration in the full database divided by that in the empty database. */
 const BOUND = 1.1;
-/** Number of events, enough to fill a page of each list, in each of the two databases. */
+/** Number of events in the "empty" database: enough to fill a page of each list. */
 const FEW = 6_000;
 /** Number of events inserted by one statement. */
 const CHUNK = 500_000;

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Adds jobs for an application, and jobs for the quarantined, parked or ignored events of an endpoint. Adds more kinds
  * of replay jobs, the result of an erasure, and the time at which a job sent a quarantined or parked request onward.
- * Nullable columns change only the catalog. The checks of two small tables are validated.
+ * Nullable columns change only the catalog. The new check constraint reads `replay_jobs`, which is small.
  */
 export class DayTwoJobs1732500800000 implements MigrationInterface {
   name = 'DayTwoJobs1732500800000';

@@ -105,7 +105,10 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     await database?.drop();
   });
 
-  /** Returns the query plans of the statement that `ask` runs, generic and custom if it runs on the ordinary pool. */
+  /**
+   * Returns the query plans of the statement that `ask` runs. On the ordinary pool, these are the generic and the
+   * custom plan.
+   */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();
     await ask(recording);

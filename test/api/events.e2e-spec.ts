@@ -583,7 +583,10 @@ describe('events', () => {
       return row?.id ?? 0;
     };
 
-    /** Returns the id of a new event with these deliveries and one superseded delivery per status. */
+    /**
+     * Returns the id of a new event with a delivery in each given status, and with a superseded delivery in every
+     * status.
+     */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));
       const event = [await environmentId(), id, dateIn(30)];

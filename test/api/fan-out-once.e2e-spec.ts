@@ -26,7 +26,10 @@ describe('a fan-out is atomic and happens once', () => {
     sql = openSql({ databaseUrl: database.url });
   });
 
-  /** Restoring the database link breaks every connection. Calls are repeated until one succeeds over a new one. */
+  /**
+   * Restores the database link, which breaks every connection, and repeats a call until it succeeds over a new
+   * connection.
+   */
   beforeEach(async () => {
     link.restore();
     await until(

@@ -87,7 +87,7 @@ describe('isolation of targets', () => {
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
 
-    // If an attempt at the hanging target had ended and freed its slot, its stored row would be counted here.
+    // Only attempts at the healthy target are stored, so no attempt at the hanging target has ended and freed its slot.
     const rows = openSql(small);
     expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
     await rows.close();

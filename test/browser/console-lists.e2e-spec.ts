@@ -104,7 +104,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
     expect(await dialog.locator('button.danger').innerText()).toBe('Revoke');
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await toast('Key revoked').waitFor();
-    // A focused message stays.
+    // A message stays visible while it has the focus.
     await page.getByRole('button', { name: 'Dismiss' }).focus();
     expect(await shown.violations('04-toast')).toEqual([]);
     await page.keyboard.press('Enter');

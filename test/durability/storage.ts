@@ -55,7 +55,7 @@ export class KillablePostgres {
     const pids = { backend: client ? [client.pid] : [], postmaster: [], everything: rows.map(({ pid }) => pid) }[blow];
     return () => {
       this.noteOutage(witness);
-      // A live postmaster would restart its children.
+      // Kills the postmaster first, because a live postmaster would restart its children.
       for (const pid of blow === 'backend' ? pids : [this.server.pid(), ...pids]) strike(pid);
     };
   }

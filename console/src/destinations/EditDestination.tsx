@@ -130,7 +130,7 @@ function Form({ of }: { of: DestinationDetail }): ReactNode {
   );
 }
 
-/** Choice of the parts of a received request that deliveries repeat. */
+/** Choice of which parts of a received request each delivery forwards. */
 function Forwarded({
   draft,
   onChange,

@@ -25,7 +25,7 @@ export interface CompletionPlace {
 
 const SHOWN_MAX = 50;
 
-/** Returns the place at the caret. Returns null at a position that has no name and no value of a member. */
+/** Returns the place at the caret. Returns null if no name and no value of a member can be at the caret. */
 export function completionPlace(text: string, tokens: readonly Token[], caret: number): CompletionPlace | null {
   const token = tokens.find(({ start, end }) => start < caret && caret <= end);
   const isText = token !== undefined && text[token.start] === '"';

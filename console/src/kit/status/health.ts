@@ -14,9 +14,9 @@ export interface TargetFacts {
   disabledAt: string | null;
   /** Null if the target has no circuit of its own. `nextProbeAt` is null if the API does not return it. */
   circuit: { state: 'closed' | 'open' | 'half_open'; openedAt: string | null; nextProbeAt: string | null } | null;
-  /** Null while unknown. */
+  /** Outcomes of the last hour. Null while unknown. */
   hour: Outcomes | null;
-  /** Null while unknown. */
+  /** Outcomes of the last day. Null while unknown. */
   day: Outcomes | null;
 }
 
