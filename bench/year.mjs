@@ -31,7 +31,10 @@ const CLAIM_ROUNDS = 5;
 const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
-/** Number of rollup parts that one fold adds up. Each part has ten entries, like a commit of ten deliveries. */
+/**
+ * Number of rollup parts (the counts of one commit each) that one fold adds up. Each part has ten entries, as for a
+ * commit of ten deliveries.
+ */
 const PARTS = 600;
 const ENTRIES = 10;
 const ACCEPT_ROUNDS = 4;

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores one rollup part per commit and environment instead of one per key, because a single fan-out commit can touch a
- * hundred keys. The columns of the previous form stay, because processes of the previous release keep writing them.
+ * Stores the metrics of one commit and environment as one rollup part. Until now, each key (for example a destination)
+ * had its own part, and a single fan-out commit can touch a hundred keys. The columns of the previous form stay,
+ * because processes of the previous release keep writing them.
  *
  * The migration changes only the catalog and locks the table only briefly.
  */

@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, textOf } from './source-tree.js';
 
-/** The jobs whose statements remove rows or partitions by age. Each job checks the retention gate before every run. */
+/**
+ * Stores with statements that remove rows or partitions by age, each with the job that runs these statements. Each job
+ * must check `RetentionGate` before every run.
+ */
 const JOBS: Readonly<Record<string, string>> = {
   'src/blobs/blob-sweep.ts': 'src/blobs/blob-sweep.ts',
   'src/http/idempotency.store.ts': 'src/http/expired-keys.ts',
@@ -34,10 +37,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 const REMOVES_BY_TIME =
   /delete from(?:(?!`)[\s\S])*?(?:<=? *\(?(?:now|clock_timestamp)\(\)|<=? \$\d+::timestamptz)|drop table if exists/;
 
-/**
- * Matches a job that lets `BackgroundJobs` check the retention gate before each run, or that checks the retention gate
- * within the run.
- */
+/** Matches a job that lets `BackgroundJobs` check `RetentionGate` before each run, or that checks it within the run. */
 const ASKS = /@Every\([^)]*removesByAge: true \}\)|if \(!\(await this\.gate\.isOpen\(\)\)\)/;
 
 const stores = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

@@ -73,9 +73,9 @@ export interface Report {
   altered: string[];
   /** Messages delivered with a signature that does not verify. */
   unsigned: string[];
-  /** Keys that got two message ids. */
+  /** Idempotency keys that got two message ids. */
   forkedKeys: string[];
-  /** Keys that never got a 202. */
+  /** Idempotency keys that never got a 202. */
   unansweredKeys: string[];
   /** Number of repeated deliveries of messages that the receiver had already answered with 2xx. */
   duplicates: number;

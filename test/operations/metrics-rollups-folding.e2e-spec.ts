@@ -30,7 +30,10 @@ afterEach(async () => {
   await database?.drop();
 });
 
-/** Inserts rollup parts of 7 keys in 2 environments, spread over 5 hours around midnight, and keeps a copy of them. */
+/**
+ * Inserts rollup parts for 7 values of `key_id` in 2 environments, spread over 5 hours around midnight, and keeps a
+ * copy of them.
+ */
 async function addParts(count: number): Promise<void> {
   await sql.rows('create table if not exists remembered as select * from rollup_parts');
   await sql.rows(

@@ -6,7 +6,10 @@ import type { DueWorkPoller } from '#kernel/concurrency/due-work-poller.js';
 import type { Config } from '#kernel/config/config.js';
 import type { RetentionGate } from '#kernel/database/retention-gate.js';
 
-/** Conditions for jobs in a test. Default: a worker, an open retention gate, and a poller that does nothing. */
+/**
+ * Conditions for jobs in a test. Default: the process is a worker, removal by age is allowed, and the poller does
+ * nothing.
+ */
 interface Surroundings {
   isWorker?: boolean;
   gate?: Pick<RetentionGate, 'isOpen'>;
