@@ -113,7 +113,7 @@ function configOf({ known, paths }: Fuzzing): string {
       }
     }
   });
-  // Also accepts the status for a body that is too large as a rejection of invalid data.
+  // Also accepts 413 (body too large) as a rejection of invalid data.
   const rejected = [
     '[checks.negative_data_rejection]',
     'expected-statuses = [400, 401, 403, 404, 406, 409, 413, 415, 422, 429, 431]',

@@ -56,7 +56,7 @@ export function useFigures(id: string, range: FiguresRange, isAsked = true) {
 }
 
 const LAST_MAX = 10;
-/** Events that are read until one with a failed attempt to the destination is found. */
+/** Maximum number of events that are read to find one with a failed attempt to the destination. */
 const DETAILS_MAX = 3;
 
 /** Queries the newest events sent to a destination. */

@@ -206,7 +206,8 @@ export class Fleet {
   }
 
   /**
-   * Returns URLs with new host names that never get a DNS answer. A name behind an open circuit would not be resolved.
+   * Returns URLs with host names that never get a DNS answer. Each name is new, because names behind an open circuit
+   * are not resolved.
    */
   silentlyNamed(): string[] {
     const turn = this.silences++;

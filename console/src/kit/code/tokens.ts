@@ -13,7 +13,7 @@ export interface Piece {
 
 /** Longest text with colors. Reading a longer text at every key press would delay the typing. */
 export const COLOURED_LENGTH_MAX = 200_000;
-/** Tokens of one line that get a color. Browsers are slow with very many elements in one line. */
+/** Maximum number of colored tokens in one line. Browsers are slow with very many elements in one line. */
 const LINE_TOKENS_MAX = 500;
 
 /** Returns the tokens in their order. Returns no tokens for a text that is too long, or that is not in the language. */

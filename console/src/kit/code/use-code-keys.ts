@@ -15,7 +15,9 @@ export function useCodeKeys({ isReadOnly, onRun, completion }: CodeKeys) {
   const insert = (text: string): void => {
     document.execCommand('insertText', false, text);
   };
-  /** Handles the keys of the list of completions, of a run, and of indentation. Returns whether the key was one. */
+  /**
+   * Handles the keys that control the completion list, run the code or indent it. Returns whether it handled the key.
+   */
   const handle = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {
     const { key, shiftKey } = event;
     const { selectionStart, value } = event.currentTarget;

@@ -19,7 +19,7 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
   useCloseOnScroll(list, isOpen);
   const select = ({ onSelect }: MenuItem): void => {
     list.current?.hidePopover();
-    // Returns the focus before a dialog opens, because a dialog later restores the focus that it found.
+    // Focuses the button again before a dialog opens, because a closed dialog restores the focus that it found.
     button.current?.focus();
     onSelect();
   };
