@@ -9,8 +9,8 @@ export const SENDER = `Shop <shop@${SIMULATOR}>`;
 /** A complete, valid email. */
 export const EMAIL = { from: SENDER, to: `delivered@${SIMULATOR}`, subject: 'Your order', text: 'It is on its way.' };
 
-/** Returns a simulator address that no other test uses. */
 let labels = 0;
+/** Returns a simulator address that no other test uses. */
 export const simulated = (role: string): string => `${role}+${(labels += 1)}@${SIMULATOR}`;
 
 export async function sendEmail(

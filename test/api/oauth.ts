@@ -116,7 +116,7 @@ export async function codeFor(
 
 export const csrfOf = (page: string): string => fieldOf(page, 'csrf_token');
 
-/** The sign-out form below the first form also has a token. */
+/** Returns the consent form of a page. The sign-out form below it also has a token. */
 function consentForm(page: string): string {
   return page.slice(page.indexOf('action="'), page.indexOf('</form>'));
 }

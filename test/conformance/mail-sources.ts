@@ -89,7 +89,7 @@ export async function mailparserMessages(): Promise<SourceMessage[]> {
     for (const [name, run] of Object.entries(tests)) {
       chunks = [];
       run(test);
-      // Some tests write their message in several turns of the event loop.
+      // Waits, because some tests write their message in several turns of the event loop.
       for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       if (chunks.length > 0) messages.push({ id: `${group}/${name}`, raw: Buffer.concat(chunks) });
     }

@@ -19,7 +19,10 @@ export interface ListedEvent {
 }
 
 const AT_ONCE = 16;
-/** SQL for messages with the endpoints of their events. A message without subscribers has one event with its id. */
+/**
+ * SQL for messages with the endpoints of their events. A message without subscribers has one event, whose id is the
+ * message's id.
+ */
 const MESSAGES = `
   select coalesce(m.id, e.message_id) as id, substring(m.payload from '"n":([0-9]+)')::int as n, coalesce(m.fanout, 0)::int as fanout,
          coalesce(json_agg(case when e.id <> e.message_id then e.target_id end) filter (where e.id is not null), '[]') as endpoints

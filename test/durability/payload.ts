@@ -43,7 +43,8 @@ export function hashOf(body: string): string {
 }
 
 /**
- * Returns a hash of the parsed value, whatever its notation. A pull consumer gets the payload as JSON inside of JSON.
+ * Returns a hash of the parsed value, so that the notation does not matter. Pull consumers get the payload as JSON
+ * inside of JSON.
  */
 export function meaningOf(value: unknown): string {
   return hashOf(JSON.stringify(value));
