@@ -150,8 +150,8 @@ describe('lists', () => {
 
   it('400: a cursor with any single character changed', async () => {
     const cursor = await cursorOf('/v1/destinations?limit=2');
-    // Alters every character except the last. The low bits of the last character are unused, so several last characters
-    // decode to the same value.
+    // Alters every character except the last. Several last characters decode to the same value, because the low bits of
+    // the last character are unused.
     const alter = (_: unknown, i: number): string =>
       cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1);
     const altered = Array.from({ length: cursor.length - 1 }, alter);

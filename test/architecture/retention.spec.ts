@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ROOT, textOf } from './source-tree.js';
 
 /**
- * Stores with statements that remove rows or partitions by age, each with the job that runs these statements. Each job
+ * Files with statements that remove rows or partitions by age, each with the file of the job that runs them. Each job
  * must check `RetentionGate` before every run.
  */
 const JOBS: Readonly<Record<string, string>> = {

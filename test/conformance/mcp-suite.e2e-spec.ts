@@ -14,8 +14,8 @@ const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
 /**
- * Checks that do not apply, as `scenario:check`, with the reason. Each must fail, because a check that passes does
- * apply.
+ * Checks that do not apply to Posthorn, as `scenario:check`, with the reason. Each must fail, because a passing check
+ * would apply.
  */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],

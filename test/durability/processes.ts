@@ -14,7 +14,10 @@ export const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const RESTART_MS = 100;
 const LOG_CHARACTERS_MAX = 200_000;
 export const LAST_WORDS_CHARACTERS = 1_500;
-/** These ports are below the ephemeral ports, so that no outgoing connection takes the port of a killed process. */
+/**
+ * Range of the processes' ports. It is below the ephemeral ports, so that no outgoing connection takes the port of a
+ * killed process.
+ */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 

@@ -40,7 +40,7 @@ export const LONG = [
 export default class LongestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    // With all timings, Jest sorts well. Otherwise it would run suites without a timing first.
+    // Uses Jest's order only if every suite has a timing. Jest would otherwise run suites without a timing first.
     if (sorted.every(({ duration }) => duration != null)) return sorted;
     return [
       ...sorted.filter((test) => rank(test) >= 0).sort((one, other) => rank(one) - rank(other)),
