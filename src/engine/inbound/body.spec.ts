@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { eventJsonOf, formOf, isForm, jsonOf, memberOf, PARSED_BYTES_MAX, scalarText } from './body.js';
+import fc from 'fast-check';
+import { eventJsonOf, formOf, isForm, jsonOf, mayHaveMember, memberOf, PARSED_BYTES_MAX, scalarText } from './body.js';
 import { signTwilio, verifyTwilio } from './twilio.js';
 
 describe('memberOf', () => {
@@ -74,4 +75,55 @@ it.each([
 
   expect(isForm(request)).toBe(expected);
   expect(formOf(request).get('a')).toBe(expected ? 'b c' : null);
+});
+
+describe('mayHaveMember', () => {
+  const request = (body: string, type = 'application/json') => ({
+    headers: [['content-type', type]] as const,
+    body: Buffer.from(body),
+  });
+
+  it.each([
+    ['{"a":1}', 'a', true],
+    ['{"a":{"b":1}}', 'a.b', true],
+    ['{"b":1}', 'a', false],
+    ['{"b":1}', 'a.b', false],
+    [String.raw`{"\u0061":1}`, 'a', true],
+    ['[{"b":1}]', '0.b', true],
+    [' {"b":1}', 'a', true],
+    ['', 'a', true],
+  ])('%j for the path %s: %s', (body, path, expected) => {
+    expect(mayHaveMember(request(body), path)).toBe(expected);
+  });
+
+  it('is true for a form, because its JSON may be in percent-encoding', () => {
+    const form = request('{=&payload=%7B%22%61%22%3A1%7D', 'application/x-www-form-urlencoded');
+
+    expect(eventJsonOf(form)).toEqual({ a: 1 });
+    expect(mayHaveMember(form, 'a')).toBe(true);
+  });
+
+  it('is never false for a member that exists', () => {
+    const names = fc.constantFrom('a', 'type', 'é', '0', 'length', 'object_kind');
+    const values = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.string(),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(names, tie('value'), { maxKeys: 3 }),
+      ),
+    })).value;
+    const escaped = fc.constantFrom(
+      (text: string) => text,
+      (text: string) => text.replaceAll('t', String.raw`\u0074`).replaceAll('é', String.raw`\u00e9`),
+    );
+    fc.assert(
+      fc.property(values, fc.array(names, { minLength: 1, maxLength: 3 }), escaped, (value, path, escape) => {
+        const given = request(escape(JSON.stringify(value)));
+        const member = memberOf(eventJsonOf(given), path.join('.'));
+        return member === undefined || mayHaveMember(given, path.join('.'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });

@@ -9,6 +9,9 @@ export const PARSED_BYTES_MAX = 1024 * 1024;
 const FIELDS_MAX = 1_000;
 const PAYLOAD = Buffer.from('payload=');
 const FURTHER_PAYLOAD = Buffer.from('&payload=');
+const OPENING_BRACE = 0x7b;
+/** Matches the content types of URL-encoded and multipart forms. */
+const FORM_TYPE = /form/i;
 
 /** Parsed bodies, cached because verification, classification, handshakes and filters all read them. */
 const parsed = new WeakMap<Buffer, { json: unknown }>();
@@ -27,6 +30,19 @@ export function jsonOf({ body }: Pick<ReceivedRequest, 'body'>): unknown {
 export function eventJsonOf(request: Received): unknown {
   const json = jsonOf(request);
   return json === undefined ? parse(payloadOf(request) ?? '') : json;
+}
+
+/**
+ * Returns false if the JSON that `eventJsonOf` returns cannot have this member. Searches the bytes of a JSON object for
+ * the name of the member, which is ten times as fast as parsing them.
+ */
+export function mayHaveMember(request: Received, path: string): boolean {
+  const { body } = request;
+  // An array has members without names in its bytes, and a form may contain JSON in percent-encoding.
+  if (body[0] !== OPENING_BRACE || FORM_TYPE.test(headerOf(request, 'content-type') ?? '')) return true;
+  const dot = path.indexOf('.');
+  // An escape sequence may stand for any character of the name.
+  return body.includes(dot < 0 ? path : path.slice(0, dot)) || body.includes('\\u');
 }
 
 /** Returns the form field `payload`, in which GitHub, Slack and Plex send JSON, or undefined. */

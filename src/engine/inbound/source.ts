@@ -1,4 +1,4 @@
-import { eventJsonOf, formOf, isObject, memberOf, scalarText } from './body.js';
+import { eventJsonOf, formOf, isObject, mayHaveMember, memberOf, scalarText } from './body.js';
 import { headerOf, type ReceivedRequest } from './request.js';
 
 export type Source =
@@ -43,7 +43,10 @@ function readAll(recipe: Recipe, request: Received, separator: string): string |
 
 function textAt(source: Source, request: Received): string | undefined {
   if ('header' in source) return headerOf(request, source.header);
-  if ('member' in source) return scalarText(memberOf(eventJsonOf(request), source.member));
+  if ('member' in source) {
+    const { member } = source;
+    return mayHaveMember(request, member) ? scalarText(memberOf(eventJsonOf(request), member)) : undefined;
+  }
   if ('field' in source) return formOf(request).get(source.field) ?? undefined;
   if ('literal' in source) return source.literal;
   const json = eventJsonOf(request);

@@ -81,10 +81,18 @@ export class Targets {
   /**
    * Returns the settings for queueing a received event. If the destination is deleted, disabled or cannot be loaded,
    * returns defaults, so that the event's other deliveries are not affected. The delivery to that destination then
-   * fails and can be sent again.
+   * fails and can be sent again. Returns a promise only if the target has to be loaded.
    */
-  async queueing(environmentId: number, destinationId: Id): Promise<Queueing> {
-    const target = await this.ofDestination(environmentId, destinationId).catch(() => null);
+  queueing(environmentId: number, destinationId: Id): Queueing | Promise<Queueing> {
+    const known = this.known(environmentId, destinationId);
+    if (known !== undefined) return this.queueingOf(known);
+    return this.ofDestination(environmentId, destinationId).then(
+      (target) => this.queueingOf(target),
+      () => this.queueingOf(null),
+    );
+  }
+
+  private queueingOf(target: Target | null): Queueing {
     return {
       pulled: target !== null && this.adapter(target.type).pulled,
       ratePerSecond: target?.ratePerSecond ?? null,

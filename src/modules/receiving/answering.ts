@@ -3,7 +3,7 @@ import { EgressAgent } from '#egress/agent.js';
 import { EgressGate } from '#egress/gate.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { CompiledRules } from '#engine/conditions/rules.js';
-import { challenge, urlCheck } from '#engine/inbound/challenge.js';
+import { challenge, type Handshake, urlCheck } from '#engine/inbound/challenge.js';
 import type { ReceivedRequest, SynchronousAnswer, Verification } from '#engine/inbound/request.js';
 import { answersEvents, staticAnswer } from '#engine/inbound/response.js';
 import { unavailable } from '#kernel/errors.js';
@@ -38,16 +38,19 @@ export class Answering {
   ) {}
 
   /** Performs the action of a handshake and returns its response. Returns `null` if the request is not a handshake. */
-  async handshake(
+  handshake(
     endpoint: LiveEndpoint,
     request: ReceivedRequest,
     verification: Verification,
     secrets: readonly string[],
-  ): Promise<SynchronousAnswer | null> {
+  ): SynchronousAnswer | null | Promise<SynchronousAnswer> {
     const checked = urlCheck(endpoint.preset, request);
     if (checked !== null || endpoint.response === null) return checked;
     const handshake = challenge(endpoint.response, request, { verification, hasSecret: secrets.length > 0, secrets });
-    if (handshake === null) return null;
+    return handshake && this.perform(endpoint, handshake);
+  }
+
+  private async perform(endpoint: LiveEndpoint, handshake: Handshake): Promise<SynchronousAnswer> {
     // Stores the new secret before the response is sent, because the provider signs with it from the response on. Only
     // the first handshake can set a secret.
     if (
@@ -62,6 +65,11 @@ export class Answering {
     }
     if (handshake.confirmUrl !== undefined) await this.confirm(handshake.confirmUrl);
     return handshake.answer;
+  }
+
+  /** Returns whether `answer` may return another response than the default one. */
+  isConfigured({ responseProxy, rules, response }: LiveEndpoint): boolean {
+    return responseProxy !== null || rules !== null || (response !== null && answersEvents(response));
   }
 
   /**

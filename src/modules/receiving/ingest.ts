@@ -64,7 +64,8 @@ export class Ingest implements OnModuleInit {
       // Runs before the body is read, so that a disallowed method gets 405 even if the body is too large.
       scope.addHook('onRequest', async (request, reply) => {
         try {
-          const found = await this.find(request);
+          const asked = this.find(request);
+          const found = asked instanceof Promise ? await asked : asked;
           if (found === null) return;
           this.reception.admit(found, request.method);
           this.addressees.set(request, found);
@@ -101,7 +102,7 @@ export class Ingest implements OnModuleInit {
     return reply;
   }
 
-  private async find(request: FastifyRequest): Promise<Addressee | null> {
+  private find(request: FastifyRequest): Addressee | null | Promise<Addressee | null> {
     const [path] = partsOf(request);
     // The router decodes paths before it matches. A path that contains the prefix only after decoding is not an
     // endpoint's URL.

@@ -25,6 +25,12 @@ const ID_LENGTH = 36;
  */
 const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
+interface Found {
+  endpoint: LiveEndpoint;
+  /** The part of the path after the endpoint's path. */
+  rest: string;
+}
+
 /** Cache of compiled endpoints. A change invalidates an entry on every node. No entry is older than five seconds. */
 @Injectable()
 export class LiveEndpoints {
@@ -66,15 +72,19 @@ export class LiveEndpoints {
 
   /**
    * Returns the endpoint at the longest matching prefix of `path`, on a domain or the platform's host. Null if there is
-   * none.
+   * none. Returns a promise only if the endpoint has to be loaded.
    */
-  async at(path: string, domainId: Id | null): Promise<{ endpoint: LiveEndpoint; rest: string } | null> {
+  at(path: string, domainId: Id | null): Found | null | Promise<Found | null> {
     if (path.length > PATH_LENGTH_MAX || DOT_SEGMENT.test(path)) return null;
+    const address = domainId === null ? this.byPath.known(path) : this.byDomainPath.known(domainId + path);
+    const endpoint = address && this.byId.known(`${address.environmentId}:${address.id}`);
+    return address && endpoint ? found(address, endpoint, path) : this.loadAt(path, domainId);
+  }
+
+  private async loadAt(path: string, domainId: Id | null): Promise<Found | null> {
     const address = await (domainId === null ? this.byPath.get(path) : this.byDomainPath.get(domainId + path));
     const endpoint = address && (await this.get(address.environmentId, address.id));
-    if (endpoint === null) return null;
-    const isRoot = address?.path === '' && path !== '';
-    return { endpoint, rest: isRoot ? `/${path}` : path.slice(address?.path.length ?? 0) };
+    return address && endpoint && found(address, endpoint, path);
   }
 
   private async load(key: string): Promise<LiveEndpoint | null> {
@@ -84,6 +94,11 @@ export class LiveEndpoints {
     const { organizationId } = await this.environments.get(configuration.environmentId);
     return liveEndpoint(configuration, organizationId, (preset) => this.presets.find(preset));
   }
+}
+
+function found(address: EndpointAddress, endpoint: LiveEndpoint, path: string): Found {
+  const isRoot = address.path === '' && path !== '';
+  return { endpoint, rest: isRoot ? `/${path}` : path.slice(address.path.length) };
 }
 
 /** Returns possible endpoint paths, longest first: `a/b/c` may be `a/b/c`, `a/b` followed by `/c`, or `a`. */

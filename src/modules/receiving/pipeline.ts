@@ -23,6 +23,9 @@ import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { Verifying } from './verifying.js';
 
+/** Result of an endpoint that has no transform and sends the default response. */
+const NOTHING_CONFIGURED: [TransformResult, null] = [{ kind: 'unchanged' }, null];
+
 export interface RequestSource {
   /**
    * Set for a replay. A successful verification is reused, no provider waits for a response, and the credentials of the
@@ -73,8 +76,8 @@ export class Pipeline {
     const secrets = secretsInForce(endpoint, this.clock.nowMs());
     const { verification, reason } = await this.verifying.verify(endpoint, request, secrets, replayOf?.verification);
     if (replayOf === null) {
-      const handshake = await this.answering.handshake(endpoint, request, verification, secrets);
-      if (handshake) return { eventId: null, answer: handshake, isDuplicate: false };
+      const handshake = this.answering.handshake(endpoint, request, verification, secrets);
+      if (handshake) return { eventId: null, answer: await handshake, isDuplicate: false };
     }
     const eventType = eventTypeOf(endpoint.preset, unpacked(request));
     const span = this.tracing.startAccept(traceparent, eventType);
@@ -153,12 +156,14 @@ export class Pipeline {
     }
     const shownId = showId('evt', id);
     const { organizationId } = endpoint;
-    const [transformed, answer] = await Promise.all([
-      this.transformer.run(endpoint, { eventId: shownId, eventType, request, credentials, verification }),
-      verified.replayOf === null
-        ? this.answering.answer(endpoint, shownId, { request, verification, organizationId })
-        : null,
-    ]);
+    const isAnswered = verified.replayOf === null && this.answering.isConfigured(endpoint);
+    const [transformed, answer] =
+      endpoint.transform === null && !isAnswered
+        ? NOTHING_CONFIGURED
+        : await Promise.all([
+            this.transformer.run(endpoint, { eventId: shownId, eventType, request, credentials, verification }),
+            isAnswered ? this.answering.answer(endpoint, shownId, { request, verification, organizationId }) : null,
+          ]);
     if (transformed.kind === 'busy')
       throw unavailable('Too many transforms are running. Nothing was accepted, send it again.');
     if (answer === 'unavailable') return answer;

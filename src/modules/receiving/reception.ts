@@ -28,8 +28,11 @@ export class Reception {
     private readonly acceptReceived: AcceptReceived,
   ) {}
 
-  /** Returns the endpoint. `path` is not decoded. It starts after the ingest prefix, or after a custom domain's `/`. */
-  find(path: string, domainId: Id | null): Promise<Addressee | null> {
+  /**
+   * Returns the endpoint. `path` is not decoded. It starts after the ingest prefix, or after a custom domain's `/`.
+   * Returns a promise only if the endpoint has to be loaded.
+   */
+  find(path: string, domainId: Id | null): Addressee | null | Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);
   }
 

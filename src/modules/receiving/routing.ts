@@ -18,17 +18,19 @@ export class Routing {
   /** Returns one delivery per matching route. Null if filters took too long. Throws 503 if no thread is free. */
   async route(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
     const matching = await this.matching(endpoint, view);
+    if (matching === null) return null;
     const { environmentId } = endpoint;
-    return (
-      matching &&
-      Promise.all(
-        matching.map(async ({ destinationId: targetId }) => ({
-          environmentId,
-          targetId,
-          ...(await this.targets.queueing(environmentId, targetId)),
-        })),
-      )
-    );
+    const settings = matching.map(({ destinationId }) => this.targets.queueing(environmentId, destinationId));
+    const arrivals: Omit<Arrival, 'payload'>[] = [];
+    for (const [at, { destinationId }] of matching.entries()) {
+      const known = settings[at] as (typeof settings)[number];
+      arrivals.push({
+        environmentId,
+        targetId: destinationId,
+        ...(known instanceof Promise ? await known : known),
+      });
+    }
+    return arrivals;
   }
 
   /** Like `route`, but leaves out disabled and deleted destinations. Throws 409 if no destination remains. */
@@ -63,14 +65,14 @@ export class Routing {
   }
 
   /**
-   * Returns whether each filter matches, or `null` if unknown. Filters that are too slow for this thread run in another
-   * one.
+   * Returns whether each filter matches, or `null` if unknown. Returns a promise only if a filter is too slow for this
+   * thread and runs in another one.
    */
-  async verdicts(
+  verdicts(
     owner: { organization: string; endpoint: string },
     filters: readonly (Condition | null)[],
     view: RequestView,
-  ): Promise<(boolean | null)[]> {
+  ): (boolean | null)[] | Promise<(boolean | null)[]> {
     const verdicts = filters.map((filter) => {
       const holds = filter === null || filter.matches(view);
       return filter !== null && view.isExhausted ? null : holds;
@@ -78,15 +80,22 @@ export class Routing {
     const open = filters.flatMap((filter, at): { filter: Condition; at: number }[] =>
       verdicts[at] === null && filter ? [{ filter, at }] : [],
     );
-    const judged =
-      open.length === 0
-        ? []
-        : await this.rules.filters(
-            owner,
-            open.map(({ filter }) => filter),
-            view,
-          );
-    open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
-    return verdicts;
+    return open.length === 0 ? verdicts : this.judged(owner, verdicts, open, view);
+  }
+
+  /** Returns `verdicts` completed with those of the filters in `open`, which are evaluated on another thread. */
+  private async judged(
+    owner: { organization: string; endpoint: string },
+    verdicts: readonly (boolean | null)[],
+    open: readonly { filter: Condition; at: number }[],
+    view: RequestView,
+  ): Promise<(boolean | null)[]> {
+    const judged = await this.rules.filters(
+      owner,
+      open.map(({ filter }) => filter),
+      view,
+    );
+    const byPlace = new Map(open.map(({ at }, i) => [at, judged[i] ?? null]));
+    return verdicts.map((verdict, at) => byPlace.get(at) ?? verdict);
   }
 }

@@ -40,7 +40,8 @@ export class Verifying {
   ): Promise<VerificationVerdict> {
     const { scheme } = endpoint;
     if (earlier !== undefined && VERDICT_KEPT.has(earlier)) return { verification: earlier, reason: null };
-    const published = await this.published(endpoint, request, secrets);
+    const url = publishedAt(scheme, request, secrets);
+    const published = url === null ? undefined : await this.published(url, endpoint, request);
     // Verifies a replayed request with the time at which it was received.
     const atMs = earlier === undefined ? this.clock.nowMs() : (request.receivedAtMs ?? this.clock.nowMs());
     const verification =
@@ -52,13 +53,12 @@ export class Verifying {
     return { verification, reason };
   }
 
+  /** Returns the published key material. Throws 503 if it is unavailable. */
   private async published(
+    url: string,
     { scheme, organizationId, id }: LiveEndpoint,
     request: ReceivedRequest,
-    secrets: readonly string[],
-  ): Promise<string | undefined> {
-    const url = publishedAt(scheme, request, secrets);
-    if (url === null) return undefined;
+  ): Promise<string> {
     const asker = { organizationId, endpointId: id };
     const isUsable = scheme.kind === 'jwt' ? isKeySet : isPem;
     const found = await this.certificates.get(url, asker, isUsable);
