@@ -3392,7 +3392,7 @@ export interface components {
             } | null;
         };
         AuditPage: {
-            /** @description Entries on this page. */
+            /** @description Audit entries on this page. */
             data: components["schemas"]["AuditItem"][];
             /**
              * @description Value for `cursor` to get the next page; `null` on the last page.
@@ -4121,7 +4121,7 @@ export interface components {
         };
         SecretUserItem: {
             /**
-             * @description Kind of resource.
+             * @description Kind of the resource that uses the secret.
              * @example destination
              * @enum {string}
              */
@@ -6595,7 +6595,7 @@ export interface components {
         };
         TemplateRenderBody: {
             /**
-             * @description Values of the variables.
+             * @description Values for the variables of the template.
              * @example {
              *       "first_name": "Ada",
              *       "order": 4711
@@ -6839,7 +6839,7 @@ export interface components {
              */
             topic_id: string;
             /**
-             * @description The address.
+             * @description Email address of the subscriber.
              * @example customer@example.org
              */
             email: string;
@@ -7457,7 +7457,7 @@ export interface components {
             attempts: components["schemas"]["EmailAttempt"][];
             /** @description Delivery events of the email, oldest first. */
             timeline: components["schemas"]["EmailFactItem"][];
-            /** @description Custom tags. */
+            /** @description Tags that the sender attached to the email. */
             tags: components["schemas"]["EmailTag"][];
             /** @description Attachments of the email. */
             attachments: components["schemas"]["EmailAttachmentItem"][];
@@ -10941,7 +10941,7 @@ export interface components {
             backlog: components["schemas"]["PullBacklogItem"];
         };
         PullPositionPage: {
-            /** @description The positions. */
+            /** @description Positions of pull consumers on this page. */
             data: components["schemas"]["PullPositionItem"][];
             /**
              * @description Pass this value as `cursor` to get the next page; `null` on the last page.
@@ -11315,12 +11315,12 @@ export interface components {
         RollupItem: {
             /**
              * Format: date-time
-             * @description Start of the window.
+             * @description Start of the time window that the figures cover.
              * @example 2026-11-20T09:00:00.000Z
              */
             start: string;
             /**
-             * @description Length of the window.
+             * @description Length of the time window that the figures cover.
              * @example 1h
              * @enum {string}
              */
@@ -11370,7 +11370,7 @@ export interface components {
         OverviewItem: {
             /**
              * Format: date-time
-             * @description Start of the first window.
+             * @description Start of the first time window of the series.
              * @example 2026-11-20T10:00:00.000Z
              */
             since: string;
@@ -11381,12 +11381,12 @@ export interface components {
              */
             until: string;
             /**
-             * @description Length of each window.
+             * @description Length of each time window of the series.
              * @example 1h
              * @enum {string}
              */
             window: "1m" | "1h" | "1d";
-            /** @description Totals of the range. */
+            /** @description Totals over all time windows of the series. */
             total: components["schemas"]["TotalItem"];
             /**
              * @description Deliveries that are waiting now. For an environment, these are all deliveries that have not ended. For an
@@ -11453,7 +11453,7 @@ export interface components {
         };
         ConcernItem: {
             /**
-             * @description Type of the problem.
+             * @description Type of the problem, for programs.
              * @example circuit.open
              * @enum {string}
              */
@@ -14138,7 +14138,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The statistics. */
+            /** @description Statistics of the inbound endpoint. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -22195,7 +22195,7 @@ export interface operations {
             path: {
                 /** @description The topic, given by its id or its key. */
                 id: string;
-                /** @description The address, percent-encoded. */
+                /** @description Email address of the subscriber, percent-encoded. */
                 address: string;
             };
             cookie?: never;
@@ -22310,7 +22310,7 @@ export interface operations {
             path: {
                 /** @description The topic, given by its id or its key. */
                 id: string;
-                /** @description The address, percent-encoded. */
+                /** @description Email address of the subscriber, percent-encoded. */
                 address: string;
             };
             cookie?: never;
@@ -22477,7 +22477,7 @@ export interface operations {
             path: {
                 /** @description The topic, given by its id or its key. */
                 id: string;
-                /** @description The address, percent-encoded. */
+                /** @description Email address of the subscriber, percent-encoded. */
                 address: string;
             };
             cookie?: never;
@@ -23724,7 +23724,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The overview. */
+            /** @description Figures for the overview of the environment. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -23831,7 +23831,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The catalog. */
+            /** @description The catalog of system event types. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -24042,7 +24042,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key. */
+            /** @description The API key. */
             201: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -24072,7 +24072,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The key. */
+                /** @description The API key. */
                 id: string;
             };
             cookie?: never;
@@ -24106,7 +24106,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The key. */
+                /** @description The API key. */
                 id: string;
             };
             cookie?: never;
@@ -24144,7 +24144,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The key. */
+                /** @description The API key. */
                 id: string;
             };
             cookie?: never;
@@ -24602,7 +24602,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries. */
+            /** @description One page of audit entries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -25485,7 +25485,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key. */
+            /** @description The access token. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

@@ -72,7 +72,7 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
       .header('vary', 'accept')
       .redirect(config.configuredBaseUrl === null ? page : `${config.basePath}/${page}`, 302);
   });
-  // Adds the hook only to these routes, so that other routes have no overhead.
+  // Sets the `onSend` hook on the routes of the documentation only, so that it costs nothing on other routes.
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url.startsWith('/docs')) route.onSend = protect;
   });

@@ -180,7 +180,7 @@ export class OAuthController implements OnModuleInit {
       ['grant_type', 'client_id'],
     ),
   )
-  @ApiOkResponse({ type: TokenItem, description: 'The key.' })
+  @ApiOkResponse({ type: TokenItem, description: 'The access token.' })
   @TryNeeds('a code that a member approved')
   async exchangeToken(@Req() request: FastifyRequest, @Body() body: object): Promise<TokenItem> {
     const form = formIn(request, body);

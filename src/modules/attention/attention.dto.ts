@@ -5,7 +5,7 @@ import { type Attention, CONCERN_TYPES, type ConcernType } from './attention.js'
 
 /** A current problem. */
 export class ConcernItem {
-  /** Type of the problem. */
+  /** Type of the problem, for programs. */
   @ApiProperty({ example: 'circuit.open' })
   @IsIn(CONCERN_TYPES)
   type: ConcernType;

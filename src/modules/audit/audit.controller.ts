@@ -43,7 +43,7 @@ export class AuditController {
       'Streams all entries, oldest first, as JSON lines or CSV. In the CSV, cells that a spreadsheet would run as formulas are escaped. If the stream breaks off, repeat the call with `since` set to the time of the last entry received.',
   })
   @ApiOkResponse({
-    description: 'The entries.',
+    description: 'One page of audit entries.',
     content: {
       'application/x-ndjson': {
         schema: {

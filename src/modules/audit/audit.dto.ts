@@ -207,7 +207,7 @@ export class AuditItem {
 
 /** One page of the audit log, newest first. */
 export class AuditPage {
-  /** Entries on this page. */
+  /** Audit entries on this page. */
   @IsArrayOf(() => AuditItem)
   data: AuditItem[];
 

@@ -523,7 +523,7 @@ export class EmailDetail extends EmailItem {
   @IsArrayOf(() => EmailFactItem)
   timeline: EmailFactItem[];
 
-  /** Custom tags. */
+  /** Tags that the sender attached to the email. */
   @IsArrayOf(() => EmailTag)
   tags: EmailTag[];
 

@@ -45,10 +45,10 @@ const rows = (columns: string, isRetrying: boolean): string =>
   `select ${columns} from ended${isRetrying ? ` union all select ${columns} from waiting` : ''}`;
 
 /**
- * Writes the results of those deliveries of a group whose claims are still valid (due_deliveries_pkey). Stores the
- * attempts. Replaces each ended delivery by its final record, and sets the time of the next attempt of the others. A
- * superseded, cancelled or erased delivery is not retried. The parts for retries, pulled deliveries and exchanges are
- * omitted if there are none, because even without rows they would cause most of the statement's cost.
+ * Returns SQL that records the results of a group of attempts, if the claim on the delivery is still valid
+ * (due_deliveries_pkey). Stores the attempts. Moves ended deliveries to `deliveries`, and sets the time of the next
+ * attempt for deliveries to retry. A superseded, cancelled or erased delivery is not retried. The SQL for retries, pulled
+ * deliveries and exchanges is included only if the group has such rows, because it is expensive even without rows.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
   const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;

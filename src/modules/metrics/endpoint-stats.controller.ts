@@ -23,7 +23,7 @@ export class EndpointStatsController {
   })
   @ApiParam(APPLICATION)
   @ApiParam(ENDPOINT)
-  @ApiOkResponse({ type: EndpointStatsItem, description: 'The statistics.' })
+  @ApiOkResponse({ type: EndpointStatsItem, description: 'Statistics of the inbound endpoint.' })
   async getEndpointStats(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

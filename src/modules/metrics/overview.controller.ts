@@ -25,7 +25,7 @@ export class OverviewController {
     description:
       'Returns accepted, delivered and failed counts for the last hour, day, week or month, the latency of attempts, and the number of waiting deliveries. The data comes from rollups and is about two seconds old. Data from before the release that introduced rollups is not included.',
   })
-  @ApiOkResponse({ type: OverviewItem, description: 'The overview.' })
+  @ApiOkResponse({ type: OverviewItem, description: 'Figures for the overview of the environment.' })
   @ApiNotFoundResponse({
     description: "The key's environment does not have this application.",
     schema: { $ref: '#/components/schemas/Error' },

@@ -76,7 +76,7 @@ export class TotalItem extends OmitType(RollupItem, ['start', 'window'] as const
 
 /** Overview of an environment or an application. */
 export class OverviewItem {
-  /** Start of the first window. */
+  /** Start of the first time window of the series. */
   @ApiProperty({ example: '2026-11-20T10:00:00.000Z' })
   @IsDateTime()
   since: string;
@@ -86,12 +86,12 @@ export class OverviewItem {
   @IsDateTime()
   until: string;
 
-  /** Length of each window. */
+  /** Length of each time window of the series. */
   @ApiProperty({ example: '1h' })
   @IsIn(WINDOWS)
   window: MetricsWindow;
 
-  /** Totals of the range. */
+  /** Totals over all time windows of the series. */
   @IsObjectOf(() => TotalItem)
   total: TotalItem;
 

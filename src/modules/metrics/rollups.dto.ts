@@ -69,12 +69,12 @@ export class LatencyItem {
 
 /** Counts and latencies of one window. */
 export class RollupItem {
-  /** Start of the window. */
+  /** Start of the time window that the figures cover. */
   @ApiProperty({ example: '2026-11-20T09:00:00.000Z' })
   @IsDateTime()
   start: string;
 
-  /** Length of the window. */
+  /** Length of the time window that the figures cover. */
   @ApiProperty({ example: '1h' })
   @IsIn(WINDOWS)
   window: MetricsWindow;

@@ -100,7 +100,7 @@ export class PullPositionItem {
 
 /** One page of positions. */
 export class PullPositionPage {
-  /** The positions. */
+  /** Positions of pull consumers on this page. */
   @IsArrayOf(() => PullPositionItem)
   data: PullPositionItem[];
 

@@ -122,7 +122,7 @@ export class SecretPage {
 
 /** A resource that uses a secret. */
 export class SecretUserItem {
-  /** Kind of resource. */
+  /** Kind of the resource that uses the secret. */
   @ApiProperty({ example: 'destination' })
   @IsIn(USER_KINDS)
   kind: (typeof USER_KINDS)[number];

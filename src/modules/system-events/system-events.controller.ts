@@ -18,7 +18,7 @@ export class SystemEventsController {
     summary: 'List system events',
     description: 'Returns all system event types with their schemas.',
   })
-  @ApiOkResponse({ type: SystemEventTypeList, description: 'The catalog.' })
+  @ApiOkResponse({ type: SystemEventTypeList, description: 'The catalog of system event types.' })
   listSystemEvents(): SystemEventTypeList {
     return presentCatalogue(CATALOGUE);
   }

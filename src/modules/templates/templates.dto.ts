@@ -197,7 +197,7 @@ export class TemplateRestoreBody {
 /** Variables to render a template with. */
 @Examples({ order: { summary: 'Two variables', value: { variables: { first_name: 'Ada', order: 4711 } } } })
 export class TemplateRenderBody {
-  /** Values of the variables. */
+  /** Values for the variables of the template. */
   @ApiProperty({ example: { first_name: 'Ada', order: 4711 } })
   @CanBeOmitted()
   @IsObject()

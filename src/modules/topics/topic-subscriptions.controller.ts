@@ -16,7 +16,11 @@ import {
 import { TopicSubscriptionsService } from './topic-subscriptions.service.js';
 
 const ID = { name: 'id', description: 'The topic, given by its id or its key.', example: 'newsletter' };
-const ADDRESS = { name: 'address', description: 'The address, percent-encoded.', example: 'customer@example.org' };
+const ADDRESS = {
+  name: 'address',
+  description: 'Email address of the subscriber, percent-encoded.',
+  example: 'customer@example.org',
+};
 
 /** API for the subscriptions of addresses to a topic. */
 @Section('Topics', 'Kinds of email that recipients can unsubscribe from, and the addresses that did.')

@@ -50,7 +50,7 @@ export class TopicSubscriptionItem {
   @IsString()
   topic_id: string;
 
-  /** The address. */
+  /** Email address of the subscriber. */
   @ApiProperty({ example: 'customer@example.org' })
   @IsString()
   email: string;

@@ -21,7 +21,7 @@ import {
 } from './keys.dto.js';
 import { KeysService } from './keys.service.js';
 
-const ID = { name: 'id', description: 'The key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
+const ID = { name: 'id', description: 'The API key.', example: 'ek_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const GRACE_SECONDS_DEFAULT = 86_400;
 
 /** API keys of the organization. */
@@ -52,7 +52,7 @@ export class KeysController {
     summary: 'Create an API key',
     description: 'The key itself (`key`) is returned only in this response.',
   })
-  @ApiCreatedResponse({ type: IssuedKeyItem, description: 'The key.' })
+  @ApiCreatedResponse({ type: IssuedKeyItem, description: 'The API key.' })
   async createKey(@CurrentTenant() tenant: Tenant, @Body() body: NewKeyBody): Promise<IssuedKeyItem> {
     return presentIssuedKey(await this.lifecycle.create(tenant, newKey(body, tenant.mode)));
   }
