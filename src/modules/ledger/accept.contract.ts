@@ -71,8 +71,8 @@ export interface NewMessage {
   payload: string;
   payloadBytes: number;
   /**
-   * At most 1,000 events. Without events, because no endpoint subscribes, the message becomes one event with status
-   * `ignored`.
+   * At most 1,000 events. Empty if no endpoint subscribes to the message. The message then becomes one event with the
+   * status `ignored`.
    */
   events: readonly FannedOut[];
   idempotency: KeptAnswer;

@@ -41,8 +41,8 @@ const counted = (what: string): string =>
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
 /**
- * SQL that inserts the rows of the CTE `i`. The part for pull targets is slow, so it is omitted unless `isPulled` is
- * true.
+ * SQL that inserts the events in the CTE `i` and their metrics. The part for pull targets is slow, so it is included
+ * only if `isPulled` is true.
  */
 const inserts = (isPulled: boolean): string =>
   isPulled
@@ -69,8 +69,8 @@ const accept = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Like `accept`, with idempotency keys (idempotency_keys_pkey). Skips events whose key already exists and has not
- * expired, and returns the positions of the skipped events. See idempotency-keys.ts.
+ * Inserts events with idempotency keys (idempotency_keys_pkey). Skips each event whose key already exists and has not
+ * expired, and returns the positions of the skipped events.
  */
 const acceptOnce = (isPulled: boolean): Statement => ({
   name: `ledger_accept_once${isPulled ? '_pulled' : ''}`,

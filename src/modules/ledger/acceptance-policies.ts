@@ -10,7 +10,10 @@ import { AcceptancePolicy, type Ruling, type Submission } from '#modules/ledger/
 const RULING_MS_MAX = 2_000;
 const REASON_CHARACTERS_MAX = 500;
 
-/** Evaluates the policies of extensions. If a policy fails, nothing is accepted, because it might have refused. */
+/**
+ * Evaluates the policies of extensions. If a policy throws or times out, the submission is not accepted, because the
+ * policy might have refused it.
+ */
 @Injectable()
 export class AcceptancePolicies implements OnModuleInit {
   private readonly logger = new Logger('Extensions');

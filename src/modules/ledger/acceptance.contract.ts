@@ -26,16 +26,15 @@ export interface Submission {
 export type Ruling = { refuse: string } | { headers: Readonly<Record<string, string>> } | null;
 
 /**
- * Decides on every submission before it is accepted: a send, a fan-out, an email, or a received request. Any provider
- * of an extension that extends this class is registered. Policies run one after the other. The first refusal ends the
- * evaluation.
+ * Decides whether a submission is accepted: a send, a fan-out, an email or a received request. An extension registers a
+ * policy by providing a class that extends this one. Policies run one after the other until one refuses.
  *
  * A fan-out is evaluated once, regardless of its endpoints. A scheduled email is evaluated when it is accepted, not
  * when it is sent. A received request is evaluated after its signature is verified.
  *
- * Policies do not run again for an accepted submission: neither for its attempts, nor for the replay of an event. The
- * replay of a raw request is treated as a new receipt, and a test event as a new send. Posthorn's own system events are
- * not evaluated.
+ * Policies do not run again for the attempts of an accepted submission, or when its event is replayed. They run for the
+ * replay of a raw request, which counts as a new receipt, and for a test event, which counts as a new send. They do not
+ * run for Posthorn's own system events.
  */
 export abstract class AcceptancePolicy {
   /**

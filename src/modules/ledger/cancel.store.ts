@@ -17,9 +17,9 @@ interface Step {
 }
 
 /**
- * SQL that cancels deliveries in the order of due_deliveries_pkey: ends unclaimed deliveries, and marks claimed ones,
- * which their workers then end. With `wait`, waits for locked rows and processes only one row, because a statement that
- * waits while it holds another lock could deadlock.
+ * SQL that cancels deliveries, in the order of due_deliveries_pkey. Ends unclaimed deliveries. Marks claimed
+ * deliveries, so that their workers end them. With `wait`, waits for locked rows, but processes only one row, because a
+ * statement that waits while it holds another lock could deadlock.
  */
 const cancel = (which: string, wait: boolean): string => `
   with picked as (
@@ -36,7 +36,10 @@ const cancel = (which: string, wait: boolean): string => `
     limit 1) as last,
          (select array_agg(distinct target_id) from marked) as held`;
 
-/** Condition for deliveries to a target. Looks up event types by events_pkey, because a join might hash all events. */
+/**
+ * SQL condition for deliveries to a target. Reads the event type in a subquery (events_pkey), because the planner might
+ * turn a join into a hash of all events.
+ */
 const OF_TARGET = `
   d.target_id = $4 and d.event_id < $5 and ($6::uuid is null or d.endpoint_id = $6) and ($7::text is null or (
     select e.event_type from events e where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on) = $7)`;
@@ -78,15 +81,15 @@ export class CancelStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Ends the unclaimed deliveries of a target, and marks its claimed ones as cancelled. Returns the number of all these
-   * deliveries, and the targets of the marked ones.
+   * Ends the unclaimed deliveries of a target, and marks its claimed ones as cancelled. `count` is the number of
+   * deliveries that were ended or marked. `held` contains the targets of the marked ones.
    */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {
     const { environmentId, targetId, beforeId, endpointId, eventType } = selection;
     const [newest] = await this.database.queryPrepared<{ id: Id }>(NEWEST, [environmentId, targetId]);
     if (newest === undefined) return { count: 0, held: [] };
-    // The upper bound is the newest event id instead of the current time, because clocks of nodes differ and new events
-    // keep arriving.
+    // New events keep arriving, so the cancellation needs an upper bound. It is the newest event id and not the current
+    // time, because the clocks of nodes differ.
     const endId = idAfter(newest.id, 1);
     const bound = beforeId !== null && beforeId < endId ? beforeId : endId;
     const values = (after: Id): unknown[] => [environmentId, after, reason, targetId, bound, endpointId, eventType];

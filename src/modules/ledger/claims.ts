@@ -16,8 +16,8 @@ export class Claims {
   ) {}
 
   /**
-   * Registers callbacks: `isDue` runs when deliveries are due, and `isParked` when deliveries are parked. Both also
-   * cover deliveries of other processes.
+   * Registers callbacks: `isDue` runs when deliveries are due, and `isParked` when deliveries are parked. Both also run
+   * for deliveries that other processes stored.
    */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });
@@ -34,8 +34,8 @@ export class Claims {
    */
   mayLeaveMore(claimed: readonly ClaimedDelivery[], limit: number): boolean {
     if (claimed.length === limit) return true;
-    // A UTF-16 unit has at most three bytes in UTF-8. Counting the exact bytes would cost more than an unnecessary
-    // claim.
+    // Upper bound of the payload's size: a UTF-16 code unit takes at most three bytes in UTF-8. Counting the exact
+    // bytes would cost more than an unnecessary claim.
     const bytesMax = ({ messageId, payload }: ClaimedDelivery): number =>
       messageId === null && payload !== null ? payload.length * (typeof payload === 'string' ? 3 : 1) : 0;
     return claimed.reduce((sum, delivery) => sum + bytesMax(delivery), 0) >= CLAIM_BYTES_MAX;
@@ -46,7 +46,7 @@ export class Claims {
     return this.store.claimBeside(claimant, environmentIds, limit);
   }
 
-  /** Returns targets with unclaimed deliveries in any state, in key order: at most 1,000 after the target `after`. */
+  /** Returns up to 1,000 targets with unclaimed deliveries, in key order, starting after the target `after`. */
   waitingDestinations(after: TargetKey | null): Promise<{ targets: TargetKey[]; last: TargetKey | null }> {
     return this.store.waitingDestinations(after);
   }

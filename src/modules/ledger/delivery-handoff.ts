@@ -9,8 +9,8 @@ import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
 /**
- * The poller looks for parked deliveries within this time, because a target's first parked delivery may just have been
- * committed.
+ * Time after a commit of new deliveries until the poller looks for parked ones. One of the new deliveries may be the
+ * first parked delivery of its target.
  */
 const PARKED_MS = 200;
 
@@ -56,7 +56,10 @@ export class DeliveryHandoff {
     this.scheduler?.releaseSlots(arrivals);
   }
 
-  /** Frees the slots after a failed commit. If the commit's outcome is unknown, also marks the claim as suspect. */
+  /**
+   * Frees the reserved slots after a failed commit. If it is unknown whether the commit succeeded, also marks the
+   * claimant as suspect.
+   */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);
     if (claimant !== null && arrivals.length > 0 && isOutcomeUnknown(error)) this.scheduler?.suspectClaim(claimant);

@@ -5,9 +5,9 @@
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
- * SQL: true if the endpoint's transform dropped the event `e`, false if no route matched it. Both have the status
- * `ignored`. A dropped event must never be sent, because its stored body is the received one and not a transformed one.
- * `ignored` events of older versions need a lookup in one partition by requests_pkey.
+ * SQL condition: the endpoint's transform dropped the event `e`. An event that no route matched is `ignored` as well,
+ * but was not dropped. A dropped event must never be sent, because its stored body is the received one and not a
+ * transformed one. For `ignored` events of older versions, looks up the request (requests_pkey of one partition).
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped

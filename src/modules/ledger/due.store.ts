@@ -16,9 +16,9 @@ const PICKED = `${KEY}, due_at, expires_on`;
 export const CLAIM_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Claims the rows of `picked` until their payloads add up to 32 MB, and reads the data for their attempts. Uses the
- * indexes events_pkey and messages_pkey of one partition. The payload of a fan-out is returned only in its first row,
- * because a thousand copies could take a gigabyte.
+ * SQL that claims the deliveries in `picked` and reads the data for their attempts. Claims no further delivery once the
+ * payloads add up to 32 MB. Returns the payload of a fan-out only with its first delivery, because a thousand copies
+ * could take a gigabyte. Uses the indexes events_pkey and messages_pkey of one partition.
  */
 const claim = (picked: string): string => `
   with picked as (${picked}), content as (
@@ -55,7 +55,10 @@ const CLAIM_DUE: Statement = {
     order by due_at limit $2 for update skip locked`),
 };
 
-/** Like CLAIM_DUE, but skips some environments. Their entries in due_deliveries_due_at_idx are scanned nevertheless. */
+/**
+ * Claims the oldest rows, except those of some environments. Scans the entries of these environments in
+ * due_deliveries_due_at_idx nevertheless.
+ */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
   text: claim(`
@@ -98,8 +101,8 @@ const CLAIM_THESE: Statement = {
 
 export const [DUE, PARKED] = ['due', 'parked'];
 /**
- * Time in ms until the next unclaimed delivery is due. Reads the first entry of due_deliveries_due_at_idx. PARKED_IN_MS
- * reads due_deliveries_parked_idx.
+ * Two queries of the poller. `DUE_IN_MS` returns the time until the next unclaimed delivery is due
+ * (due_deliveries_due_at_idx). `PARKED_IN_MS` returns 0 if a delivery is parked (due_deliveries_parked_idx).
  */
 export const DUE_IN_MS = `
   select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked
@@ -132,7 +135,10 @@ const RELEASE: Statement = {
     update due_deliveries d set claimed_by = null, parked = $5 from k where ${CLAIM_HOLDS} and d.withdrawn is null`,
 };
 
-/** Loose index scan: one step of due_deliveries_parked_idx per target, regardless of how many deliveries it has. */
+/**
+ * Finds targets with parked deliveries. Uses a loose index scan: one step in due_deliveries_parked_idx per target,
+ * regardless of how many deliveries the target has.
+ */
 const PARKED_TARGETS: Statement = {
   name: 'due_parked_targets',
   text: `
@@ -184,9 +190,9 @@ const FAIL_WAITING: Statement = {
 };
 
 /**
- * Reads the age of the oldest due delivery (due_deliveries_due_at_idx), and the planner's estimate of open deliveries.
- * An exact count would be too slow for a request. Deliveries claimed by crashed workers are included until these
- * workers are reaped.
+ * Reads the age of the oldest due delivery (due_deliveries_due_at_idx), and the planner's estimate of the number of
+ * open deliveries. An exact count would be too slow for a request. The age includes deliveries that crashed workers
+ * have claimed, until these claims are released.
  */
 const BACKLOG: Statement = {
   name: 'due_backlog',
@@ -203,7 +209,8 @@ const BACKLOG: Statement = {
 };
 
 /**
- * Age of the oldest open transaction. During a long transaction, such as a backup, claims must scan dead index entries.
+ * Age of the oldest open transaction. A long transaction, such as a backup, slows down claims, because they must scan
+ * dead index entries.
  */
 const OLDEST_TRANSACTION: Statement = {
   name: 'due_oldest_transaction',

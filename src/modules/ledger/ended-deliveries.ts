@@ -1,8 +1,8 @@
 import { FAILED_INCREMENT, metricIncrements } from './metric-increments.js';
 
 /**
- * SQL that records deliveries as failed without an attempt. Their deleted rows must be in the CTE `gone`. `reason` is
- * an SQL expression.
+ * SQL that records deliveries as failed without an attempt. The CTE `gone` must delete and return their rows. `reason`
+ * is an SQL expression.
  */
 export const endedDeliveries = (reason: string): string => `
   settled as (

@@ -57,10 +57,9 @@ const REFUSED_INCREMENTS = `
       from d where admission in ('refuse', 'undecided')) r`;
 
 /**
- * Inserts the rows of `m` (messages) and `d` (their events). A message stores the payload of its events. Without a
- * matching endpoint, the message becomes one event. An endpoint with its own URL is also the target of its deliveries,
- * so its metrics are counted only once. The parts for pulled, refused or unmatched events are omitted if there are
- * none.
+ * SQL that inserts messages (`m`) and their events (`d`). The payload is stored once, in the message. A message without
+ * a matching endpoint becomes one event. An endpoint with its own URL is also the target of its deliveries, so its
+ * metrics are counted only once. `isPlain` omits the parts for pulled, refused and unmatched events.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),
@@ -93,8 +92,9 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * Like FAN_OUT, with idempotency keys as in `ledger_accept_once`. A hashed subselect excludes the events of a skipped
- * message. `is true` keeps the planner from turning the subselect into a join.
+ * Inserts messages with idempotency keys. Skips a message whose key is in use, like `acceptOnce` in accept.store.ts. A
+ * hashed subselect excludes the events of skipped messages. `is true` keeps the planner from turning the subselect into
+ * a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',

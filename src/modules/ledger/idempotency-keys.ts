@@ -5,12 +5,13 @@ import type { NewEvent } from './accept.contract.js';
 export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body, fence';
 
 /**
- * SQL that inserts the keys of `input` (idempotency_keys_pkey). Does not return keys that already exist and have not
- * expired. If the HTTP layer reserved a key for this request, a provisional answer is stored with the key. Other
- * requests do not get this answer while the request is running, because the final answer may contain more.
+ * SQL that inserts the idempotency keys of `input` and returns the inserted ones (idempotency_keys_pkey). A key that
+ * already exists and has not expired is not returned, unless the HTTP layer reserved it for this request. The answer
+ * stored with a reserved key is provisional. Other requests do not get it while this request is running, because the
+ * final answer may contain more.
  *
- * Keys are inserted in order, so that two groups with the same keys wait for each other instead of deadlocking. `ttl`
- * is the lifetime in milliseconds: a parameter, or a column of `input`.
+ * Keys are inserted in a fixed order, so that two groups with the same keys do not deadlock. `ttl` is the lifetime in
+ * milliseconds: a parameter, or a column of `input`.
  */
 export const takeKeys = (ttl: string): string => `
   insert into idempotency_keys as known (environment_id, route, key, fingerprint, status, body, locked_until,
@@ -35,7 +36,8 @@ export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
 /**
- * Returns which of `length` positions were stored. `rows` contains the positions that were not stored, from `leftOut`.
+ * Returns the positions below `length` that were stored. `rows` is the result of `leftOut`, the positions that were not
+ * stored.
  */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';

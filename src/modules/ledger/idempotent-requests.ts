@@ -22,8 +22,8 @@ export class IdempotentRequests {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());
     const done = work();
-    // Added only here, because a request that fails synchronously is not in flight. No other request can run before
-    // this line.
+    // Added after the call, because a request that fails synchronously is not in flight. No other request can run
+    // between the two lines.
     this.inFlight.add(scope);
     const over = (): void => void this.inFlight.delete(scope);
     done.then(over, over);

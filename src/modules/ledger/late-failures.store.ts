@@ -15,8 +15,8 @@ export class LateFailuresStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks delivered deliveries of an event as failed, in the caller's transaction. Ignores deliveries that do not
-   * determine the event's status. Keeps attempts and metrics, because the attempts took place. Safe to repeat.
+   * Marks delivered deliveries of an event as failed, in the caller's transaction. Ignores superseded deliveries, which
+   * do not determine the event's status. Keeps attempts and metrics, because the attempts took place. Safe to repeat.
    */
   async fail(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }, reason: string): Promise<void> {
     await this.database.query(FAIL, [environmentId, id, expiresOn, reason]);

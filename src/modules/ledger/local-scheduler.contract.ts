@@ -24,7 +24,10 @@ export interface Scheduler {
   enqueue(deliveries: ClaimedDelivery[]): void;
   /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
-  /** Marks a claimant as suspect, because a commit may have stored rows under its id that this worker does not have. */
+  /**
+   * Marks a claimant as suspect after a commit with an unknown outcome. The commit may have stored deliveries under the
+   * claimant's id that this process does not have.
+   */
   suspectClaim(claimant: Id): void;
   onUnclaimed(): void;
   /** Returns how many deliveries wait only for CPU time of this process, or null if none wait. */

@@ -21,13 +21,16 @@ export const DELIVERED = 2;
 const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
-/** Bit of an entry whose event or delivery is counted for the environment by another entry of the same commit. */
+/**
+ * Bit of an entry that does not count for the environment, because another entry of the same commit counts the same
+ * event or delivery.
+ */
 export const COUNTED_ELSEWHERE = 32;
 
 /**
- * SQL that stores metrics in `rollup_parts`, one row per environment. The row contains an entry for each row of
- * (environment_id, key_id, other_id, at, what, ms). `key_id` or `other_id` may be null. If `at` is null, the current
- * time applies.
+ * SQL that stores metrics in `rollup_parts`: one row per environment, with one array element per row of `rows`. The
+ * columns of `rows` are environment_id, key_id, other_id, at, what and ms. `key_id` or `other_id` may be null. A null
+ * `at` means the current time.
  */
 export const metricIncrements = (rows: string): string => `
   insert into rollup_parts (environment_id, key_ids, other_ids, ats, whats, durations_ms)

@@ -17,9 +17,9 @@ const TABLES = [
   'inbox_messages',
 ] as const;
 /**
- * Rows of a partition are only inserted, and then the partition is dropped. A vacuum or analyze after the inserts would
- * rewrite its pages while events are being accepted. With checksums, the first read of each page would write the page
- * to the WAL. Neither operation helps, because the statements use keys and need no statistics.
+ * Disables autovacuum after inserts. Rows are only inserted before the whole partition is dropped, and the statements
+ * use keys and need no statistics, so neither vacuum nor analyze helps. Both would rewrite pages while events are being
+ * accepted. With checksums, they would also write every page to the WAL.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
 
@@ -191,9 +191,9 @@ export class PartitionsStore {
 }
 
 /**
- * Returns the days that need partitions, without duplicates, earliest first. If any retention has daily partitions: all
- * days from today until that retention ends, which covers shorter retentions. For other retentions: the expiry days of
- * events accepted from yesterday on.
+ * Returns the days that need partitions, without duplicates, earliest first. For daily retentions: all days from today
+ * until the longest of them ends, plus `daysAhead`. For other retentions: the expiry days of events accepted from
+ * yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);

@@ -56,8 +56,8 @@ const PULLED_INCREMENTS = `
     union all select ${receivedIncrement('endpoint_id', 'null', String(DELIVERED))} from d where admission = 'pull'`;
 
 /**
- * SQL that inserts the rows of `i` (events, requests) and `d` (deliveries). The part for pull targets is slow, so it is
- * omitted unless `isPulled` is true.
+ * SQL that inserts received events with their requests (`i`), and their deliveries (`d`). The part for pull targets is
+ * slow, so it is included only if `isPulled` is true.
  */
 const inserts = (isPulled: boolean): string => `
   e as (
@@ -94,8 +94,8 @@ const receive = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Like `receive`, with idempotency keys as in `ledger_accept_once`. The comment of `ledger_fan_out_once` explains the
- * subselect.
+ * Inserts received events with idempotency keys. Skips an event whose key is in use, like `acceptOnce` in
+ * accept.store.ts. `FAN_OUT_ONCE` explains the subselect.
  */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,

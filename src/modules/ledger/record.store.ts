@@ -45,10 +45,10 @@ const rows = (columns: string, isRetrying: boolean): string =>
   `select ${columns} from ended${isRetrying ? ` union all select ${columns} from waiting` : ''}`;
 
 /**
- * Returns SQL that records the results of a group of attempts, if the claim on the delivery is still valid
- * (due_deliveries_pkey). Stores the attempts. Moves ended deliveries to `deliveries`, and sets the time of the next
- * attempt for deliveries to retry. A superseded, cancelled or erased delivery is not retried. The SQL for retries, pulled
- * deliveries and exchanges is included only if the group has such rows, because it is expensive even without rows.
+ * Returns SQL that records the results of a group of attempts. Skips a result if the claim on its delivery is no longer
+ * valid (due_deliveries_pkey). Moves each ended delivery to `deliveries`. For a delivery to retry, sets the time of the
+ * next attempt. A superseded, cancelled or erased delivery is not retried. The SQL for retries, pulled deliveries and
+ * exchanges is expensive even without rows, so it is included only if the group has such rows.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {
   const result = `${RESULT}${hasExchange ? ', r.exchange' : ''}`;
@@ -116,7 +116,7 @@ export class RecordStore {
   }
 
   /**
-   * Returns the statement of `write` and its values, to run it in another commit. Pass the rows that it returns to
+   * Returns the statement and the values of `write`, to run them in another commit. Pass the statement's rows to
    * `heldOf`.
    */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {

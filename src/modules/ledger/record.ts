@@ -9,8 +9,8 @@ import { heldOf, type HeldRow, RecordStore } from './record.store.js';
 import { untilStored } from './until-stored.js';
 
 /**
- * Maximum number of results per group. Only one group is written at a time. With 256, writing was too slow for a fast
- * fan-out: the local scheduler was full of deliveries that were sent but not recorded, and new deliveries waited in the
+ * Maximum number of results per group. Groups are written one at a time. Groups of 256 were too small for a fast
+ * fan-out: deliveries that were sent but not recorded filled the local scheduler, and new deliveries waited in the
  * table for seconds.
  */
 const GROUP_ITEMS_MAX = 1_024;
@@ -32,9 +32,9 @@ export interface ResultsRide extends PiggybackStatement {
 }
 
 /**
- * Writes the results of attempts in groups. Results that lead to a retry have separate groups, because they need a more
- * expensive statement. If all results shared groups, a few failures per second would make every group of successful
- * deliveries expensive.
+ * Writes the results of attempts in groups. Results that lead to a retry have separate groups, because their statement
+ * is more expensive. In shared groups, a few failures per second would slow down the writes for all successful
+ * deliveries.
  */
 @Injectable()
 export class RecordResults implements OnApplicationShutdown {

@@ -19,9 +19,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Creates a delivery for each picked (environment, event, target). Its number follows those of the event's existing
- * deliveries. Existing deliveries to that target are superseded and no longer affect the event's status. If they are
- * open, they end immediately, or when their attempt in flight ends.
+ * SQL that creates a delivery for each picked event and target. Its number follows those of the event's existing
+ * deliveries. Existing deliveries to the same target become superseded, and no longer affect the event's status. An
+ * open one ends immediately, or after its attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (
@@ -141,9 +141,9 @@ const TO: Statement = {
 };
 
 /**
- * Serializes an environment's replays, because two concurrent replays of one event would give two deliveries the same
- * number. Also sets planner options for the rest of the transaction, whose statements look up only a few keys in large
- * tables.
+ * Takes a lock, so that the replays of an environment run one after the other. Two concurrent replays of an event would
+ * give two deliveries the same number. Also makes the planner use index lookups for the rest of the transaction, whose
+ * statements read only a few keys of large tables.
  */
 const LOCK: Statement = {
   name: 'redeliver_lock',

@@ -60,7 +60,7 @@ export class Redeliveries {
   /** Creates deliveries in the caller's transaction. Returns their number. */
   async redeliverTo(environmentId: number, picked: readonly Redelivered[]): Promise<number> {
     const count = await this.store.to(environmentId, picked);
-    // Runs outside the caller's unit of work. Otherwise the dispatcher's loop would run inside that unit of work.
+    // Notifies after the commit. Otherwise the dispatcher's loop would run inside the caller's unit of work.
     if (count > 0) this.store.afterCommit(() => this.handoff.notifyUnclaimed());
     return count;
   }
@@ -81,7 +81,10 @@ export class Redeliveries {
     };
   }
 
-  /** Skips addressees that accept no deliveries, because a new failed delivery would only replace the dead letter. */
+  /**
+   * Creates deliveries, except for addressees that accept none. Their new deliveries would fail and only replace the
+   * dead letters.
+   */
   private async resend(
     { environmentId }: Tenant,
     rows: readonly Sendable[],
