@@ -79,9 +79,9 @@ const COUNT: Statement = {
 const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
-  // Deletes circuits that have not changed for two days, and are closed or have no destination. An ad-hoc URL then has
-  // no waiting delivery: its retries end after 28 hours, and each probe of an open circuit changes the row. Uses the
-  // index `circuits_changed_at_idx`.
+  // Deletes circuits that have not changed for two days, if they are closed or belong to an ad-hoc URL or a deleted
+  // destination. An ad-hoc URL then has no waiting delivery: its retries end after 28 hours, and each probe of an open
+  // circuit changes the row. Uses the index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -162,8 +162,9 @@ export class CircuitsStore {
   }
 
   /**
-   * Writes all circuits that stay closed with two statements, outside a transaction. Writes a circuit individually if
-   * its state changes, or if another worker changes it at the same time. Returns the new circuits in order.
+   * Applies changes and returns the new circuits, in order. Circuits that stay closed are written together, with two
+   * statements outside a transaction. A circuit is written individually if its state changes, or if another worker
+   * changes it at the same time.
    */
   async changeAll(changes: readonly CircuitChange[]): Promise<Circuit[]> {
     const found = await this.found(changes);

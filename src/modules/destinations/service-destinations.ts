@@ -11,7 +11,8 @@ import { DEFAULT_SETTINGS } from './settings.js';
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Creates Posthorn's own destinations. Each one is its own owner (`ownerId`), so that lists and name searches omit it.
+ * Creates Posthorn's own destinations. Each one has its own id as its owner id, because lists and name searches omit
+ * destinations with an owner.
  */
 @Injectable()
 export class ServiceDestinations {
@@ -26,8 +27,8 @@ export class ServiceDestinations {
   ) {}
 
   /**
-   * Creates a destination unless it exists. Does not use the target cache, which would cache that the destination is
-   * missing, so that a delivery would fail.
+   * Creates a destination unless it exists. Does not read through the target cache. The cache would keep the result
+   * that the destination is missing, and the next delivery would fail.
    */
   async ensure(environmentId: number, destination: ServiceDestination): Promise<void> {
     const key = `${environmentId}:${destination.id}`;

@@ -33,8 +33,8 @@ export class Targets {
   }
 
   /**
-   * Like `ofDestination`, for an id given by a caller. Returns `null` for the destination of an application's endpoint.
-   * Returns a promise only if the target has to be loaded.
+   * Returns the target of a destination whose id a caller gave. Returns `null` for the destination of an application's
+   * endpoint, because such destinations are not listed. Returns a promise only if the target has to be loaded.
    */
   ofListed(environmentId: number, destinationId: Id): Target | null | Promise<Target | null> {
     const known = this.known(environmentId, destinationId);

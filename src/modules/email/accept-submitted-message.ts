@@ -164,8 +164,8 @@ export class AcceptSubmittedMessage {
 }
 
 /**
- * Returns the client's headers without those that request an unsubscribe link, and the requested link. Throws 422 for
- * an invalid request, or if the message exceeds the limits for an email.
+ * Splits a message's headers into the requested unsubscribe link and the remaining headers. Throws 422 for an invalid
+ * request, or if the message exceeds the limits for an email.
  */
 function readRequests(message: SubmittedMessage, recipients: number): ReadUnsubscribe {
   const { subject, tags } = message;

@@ -23,7 +23,10 @@ export class AttachmentFetch {
     private readonly gate: EgressGate,
   ) {}
 
-  /** Returns the attachments with their bytes. Subtracts fetched bytes from `allowed`. Throws 422 with all failures. */
+  /**
+   * Fetches attachments from their URLs, and returns all attachments with their bytes. Subtracts the fetched bytes from
+   * `allowed`. Throws 422 with the errors of all failed fetches.
+   */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));

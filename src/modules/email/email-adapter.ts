@@ -45,9 +45,9 @@ const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
 /**
- * Passes the stored message to the email transport, for recipients without a final state. Each result is stored before
- * the delivery records its attempt. A crash between sending and storing may send the email again (at-least-once
- * delivery).
+ * Passes the stored message to the email transport, for recipients without a final state. The replies are stored before
+ * the delivery's attempt is recorded. After a crash between sending and storing, the email may be sent again
+ * (at-least-once delivery).
  */
 @Adapter()
 @Injectable()
@@ -147,16 +147,16 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /**
-   * Submits the email, except to simulator addresses and for captured mail, which get simulated replies. Returns null
-   * if the stored message no longer exists.
+   * Submits the email to the transport. Simulator addresses and captured mail are not submitted, but get simulated
+   * replies. Returns null if the stored message no longer exists.
    */
   private async submit(
     environmentId: number,
     email: EmailState,
     addresses: readonly string[],
   ): Promise<SubmissionReport | null> {
-    // Captured mail is not submitted, except to the transport `capture:`. It sends no mail to other servers, and
-    // delivers mail to the installation's own aliases.
+    // Captured mail is not submitted, except to the transport `capture:`. This transport sends no mail to other
+    // servers, but delivers mail to the installation's own aliases.
     const isKept = email.isCaptured && this.config.emailTransport.kind !== 'capture';
     const played = addresses.map(
       (address) => simulatedReply(address, this.config.platformDomain) ?? (isKept ? capturedReply(address) : null),
@@ -176,9 +176,9 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /**
-   * Returns the return path: Posthorn's address for bounces, or the sender if neither the domain nor the platform has a
-   * host for bounces. For a forwarded message, returns its rewritten sender. A null sender stays null, so that a bounce
-   * never causes another bounce.
+   * Returns the envelope sender. It is Posthorn's address for bounces, or the email's sender if neither the domain nor
+   * the platform has a host for bounces. A forwarded message has a rewritten sender. A null sender stays null, so that
+   * a bounce never causes another bounce.
    */
   private returnPath(
     environmentId: number,
@@ -259,7 +259,7 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /**
-   * Returns the result of `ask`. If Posthorn's storage fails, throws `NotAttempted`, because the transport is not at
+   * Reads from Posthorn's storage with `ask`. If this fails, throws `NotAttempted`, because the transport is not at
    * fault.
    */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {

@@ -113,8 +113,9 @@ const INSERT: Statement = {
 };
 
 /**
- * Looks up each recipient in suppressions_address_idx, which uses the database's collation. Addresses are stored as
- * A-labels, so lower-casing ASCII letters is enough to build a key.
+ * SQL expression: the email's suppressed recipients. Looks up each address in suppressions_address_idx. `collate "C"`
+ * lower-cases only ASCII letters, which is enough because stored domains are A-labels. `collate "default"` is the
+ * collation of the index.
  */
 const SUPPRESSED = `
   array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
@@ -178,7 +179,8 @@ const ERASE: Statement = {
 };
 
 /**
- * Reads the email's delivery with scalar subqueries, like the event list. Uses due_deliveries_pkey and deliveries_pkey.
+ * SQL expression: the status of the email's delivery. Uses scalar subqueries like the event list, with
+ * due_deliveries_pkey and deliveries_pkey.
  */
 const HANDING_OVER = `
   coalesce((
@@ -221,8 +223,8 @@ const SCHEDULED = `
   from scheduled_emails s where s.environment_id = $1 and ${RANGE('s.id')} order by s.id desc limit $4`;
 
 /**
- * Lists emails with one statement, because a scheduled email is moved from one table to the other in one commit. Uses
- * the indexes emails_pkey and scheduled_emails_pkey.
+ * Lists accepted and scheduled emails. Reads both tables in one statement, so that an email that is moved from one to
+ * the other appears exactly once. Uses the indexes emails_pkey and scheduled_emails_pkey.
  */
 const LIST: Statement = {
   name: 'emails_list',
@@ -402,8 +404,8 @@ export class EmailsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Inserts emails. Without a caller's transaction, commits them immediately, before the creation of their events makes
-   * them accepted.
+   * Inserts emails. Outside of a transaction, the emails are committed immediately. They are accepted only once their
+   * events exist.
    */
   async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
@@ -440,7 +442,9 @@ export class EmailsStore {
     await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
   }
 
-  /** Returns states in the order of `places`, with null for an email that is not in the partition given for it. */
+  /**
+   * Returns the state of each email, in order. Null for an email that is not in the partition of its `expiresOnDay`.
+   */
   async statesAt(places: readonly EmailPlace[]): Promise<(EmailState | null)[]> {
     const rows = await this.database.queryPrepared<EmailState & { place: number }>(STATES, [
       intArray(places.map(({ environmentId }) => environmentId)),
@@ -458,8 +462,8 @@ export class EmailsStore {
   }
 
   /**
-   * Returns a result for each change, in order: false on an optimistic-lock conflict. Of two changes to the same email,
-   * only one is applied. Runs inside the caller's transaction if there is one.
+   * Applies changes to emails. Returns a result for each change, in order: false on an optimistic-lock conflict. Of two
+   * changes to the same email, only one is applied. Runs inside the caller's transaction if there is one.
    */
   async change(changes: readonly EmailChange[], isInTransaction: boolean): Promise<boolean[]> {
     const values = [

@@ -66,8 +66,8 @@ export class FollowUpEmails {
   ) {}
 
   /**
-   * Forwards a message to one address. Each attempt skips a suppressed address. Throws 503 while storage is
-   * unavailable.
+   * Forwards a message to one address. Each delivery attempt checks whether the address is suppressed. Throws 503 while
+   * storage is unavailable.
    */
   async forward(
     { environmentId, id: messageId, expiresOnDay }: CausingMessage,

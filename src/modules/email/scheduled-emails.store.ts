@@ -27,9 +27,11 @@ const ADD: Statement = {
 };
 
 /**
- * Selects due emails in rounds: the oldest email of each environment before the second oldest of any, so that many
- * emails of one environment do not delay others. The order within a round is random. Emails that have just failed are
- * skipped. If no email is due, scheduled_emails_due_at_idx ends the query early. The query takes one step in
+ * Selects due emails in rounds: the oldest email of each environment comes before any environment's second email. Many
+ * emails of one environment thus do not delay others. Within a round, the order is random. Skips emails that wait for
+ * another try after a failure.
+ *
+ * If no email is due, scheduled_emails_due_at_idx ends the query early. Otherwise the query takes one step in
  * scheduled_emails_try_at_idx per environment and per selected email.
  */
 const DUE: Statement = {
@@ -57,7 +59,10 @@ const DUE: Statement = {
 export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
-/** Uses scheduled_emails_pkey. Selects no row if the email is locked, already released, or to be retried later. */
+/**
+ * Locks a scheduled email. Selects no row if the email is locked, already released, or to be retried later. Uses the
+ * index scheduled_emails_pkey.
+ */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
   text: `

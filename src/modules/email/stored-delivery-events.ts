@@ -87,8 +87,8 @@ export class StoredDeliveryEvents {
 
   /**
    * Adds the changes to the counts for the reputation of the sender's domain. Ignores captured mail and simulator
-   * addresses. Ignores forwarded mail, because its stored sender is the author of the received message, and anyone
-   * could name this domain as the author's.
+   * addresses. Ignores forwarded mail, because its stored sender is the author of the received message, which anyone
+   * can forge.
    */
   private count(
     environmentId: number,

@@ -39,7 +39,10 @@ export class TemplatedDrafts {
 
 const NOT_TOGETHER = 'must not be given together with template';
 
-/** Replaces the content if the template has errors, so that errors in the email's other fields are also reported. */
+/**
+ * Placeholder for the content of a template that has errors. With it, errors in the email's other fields are reported
+ * as well.
+ */
 const STAND_IN: TemplatedEmail['fields'] = { from: 'sender@example.com', subject: '', text: '' };
 
 /** Returns whether a field has a value. Null means absent, as in the other fields of an email. */

@@ -32,10 +32,11 @@ const REPLACED_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 const PLACEHOLDERS = /\{\{\{?\s*unsubscribe_url\s*\}?\}\}|\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/g;
 
 /**
- * Issues unsubscribe links. A link contains an encrypted, authenticated token, which hides the address because proxies
- * log URLs. Nothing is stored, so a link works as long as the installation exists. The URL also contains the
- * organization's slug, by which a router in front of several cells can find the right cell. The token consists of a
- * synthetic IV (as in RFC 5297, with HMAC-SHA-256) and the AES-256-CTR ciphertext. It is deterministic and needs no
+ * Issues unsubscribe links. A link contains an encrypted, authenticated token. The encryption hides the address,
+ * because proxies log URLs. Nothing is stored, so a link works as long as the installation exists. The URL also
+ * contains the organization's slug, so that a router in front of several cells can choose the cell.
+ *
+ * The token consists of a synthetic IV (as in RFC 5297, with HMAC-SHA-256) and the AES-256-CTR ciphertext. It needs no
  * random nonce, which could repeat.
  */
 @Injectable()

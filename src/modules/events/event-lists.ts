@@ -38,9 +38,9 @@ export const DISPOSITIONS = ['quarantined', 'parked', 'ignored'] as const;
 type Conditions = Omit<EventFilter, 'beforeId' | 'fromId'>;
 
 /**
- * For each status, the smallest set of rows that contains all events with this status, newest first. Uses the indexes
- * due_deliveries_pkey for open deliveries, deliveries_pkey for delivered ones and deliveries_status_idx for the other
- * statuses (with a filter by target: deliveries_target_id_idx).
+ * SQL for each status: the smallest set of rows that contains all events with this status, newest first. Uses
+ * due_deliveries_pkey for `retrying`, deliveries_pkey for `delivered`, and deliveries_status_idx for the others. With a
+ * filter by target, uses deliveries_target_id_idx.
  */
 const SOURCES: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries d where true',
@@ -142,8 +142,8 @@ function listText(filter: Conditions): string {
 }
 
 /**
- * Returns whether the filter selects only undelivered statuses. With `delivered`, too many rows of `deliveries` would
- * be scanned.
+ * Returns whether the filter selects only undelivered statuses. Other lists are not read from `deliveries`, because too
+ * many rows are delivered.
  */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);
@@ -306,9 +306,10 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * Finds the oldest id that one page may scan. At this id, one of the list's indexes reaches the maximum number of
- * scanned rows. Returns null if no limit is needed, because the index contains only matching events. The limit avoids
- * an index for every filter, which would slow down accepting and delivering events.
+ * Returns the statement that finds the oldest id that one page may scan. At this id, one of the list's indexes reaches
+ * the maximum number of scanned rows. Returns null if no limit is needed, because the index contains only matching
+ * events. Without the limit, every filter would need its own index, which would slow down accepting and delivering
+ * events.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);

@@ -20,7 +20,8 @@ export interface EventSelection {
   fromId: Id;
   beforeId: Id;
   /**
-   * `targetId` is an endpoint with its own URL, `endpointId` is any other endpoint. An ad-hoc URL is a `destinationId`.
+   * Selected target. `destinationId` is a destination or an ad-hoc URL. `targetId` is an endpoint with its own URL.
+   * `endpointId` is any other endpoint.
    */
   destinationId?: Id;
   targetId?: Id;

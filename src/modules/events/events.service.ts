@@ -239,8 +239,8 @@ function possible(
   if (status === undefined && error === undefined) return undefined;
   const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
   const rest = asked.filter((each) => {
-    // An event whose last attempt failed is not delivered. An event with a disposition, such as `parked`, had no
-    // attempt.
+    // With a filter by error, only undelivered statuses are possible. A delivered event's last attempt did not fail,
+    // and an event with a disposition, such as `parked`, had no attempt.
     if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
     // An event with a disposition has no destination. An event sent to an application is never quarantined or parked.
     return (

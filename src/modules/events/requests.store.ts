@@ -57,9 +57,9 @@ const PAGE_SET_ASIDE: Statement = {
 };
 
 /**
- * Finds a request with requests_pkey, with one lookup in each partition. If a body equals the event's payload, only the
- * event stores it. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second for 25 MB.
- * A duplicate whose body is missing was erased together with the event of the earlier request (events_pkey).
+ * Finds a request with requests_pkey, with one lookup in each partition. A body that equals the event's payload is
+ * stored only in the event. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second
+ * for 25 MB. If a duplicate has no body, it was erased together with the event of the earlier request (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',

@@ -82,10 +82,10 @@ export abstract class IncomingMail {
   abstract turn(): Promise<boolean>;
 
   /**
-   * Stores a message and returns the reply. Never throws. A reply of 250 means that the message is committed or is a
-   * duplicate. A duplicate has a Message-ID and the same alias, sender and bytes as a message of the last 24 hours. Any
-   * other reply means that nothing is stored, unless the connection to storage broke during the commit. In that case
-   * everything may be stored, and deduplication recognizes the client's retry.
+   * Stores a message and returns the SMTP reply. Never throws. A reply of 250 means that the message is committed or is
+   * a duplicate. A duplicate has a Message-ID and the same alias, sender and bytes as a message of the last 24 hours.
+   * Any other reply means that nothing is stored, with one exception: if the connection to storage breaks during the
+   * commit, the message may be stored. The client's retry is then recognized as a duplicate.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 

@@ -32,7 +32,7 @@ const KEY: Statement = {
 };
 
 /**
- * SQL that finds the keys that were granted with a given API key, or with a key found this way. Does not follow
+ * SQL that finds all keys granted with a given API key, directly or through other granted keys. Does not follow
  * rotations of the given key. Uses `api_keys_granter_key_idx`.
  */
 const OF_KEY = `

@@ -36,7 +36,7 @@ export class KeyIssuer {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a key. Its text is `text` if given, otherwise it is generated from 32 bytes of the system's randomness. */
+  /** Stores a key and returns it with its text. Without `text`, generates the text from 32 random bytes. */
   async issue(
     { mode, granted, ...request }: KeyRequest,
     text = generateApiKey(mode, randomBytes(32)),

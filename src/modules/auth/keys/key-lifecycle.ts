@@ -37,8 +37,8 @@ export class KeyLifecycle {
         'A key of the test environment cannot create a live key. Use a live admin key.',
       );
     }
-    // Also rejects an invalid date, for which every comparison is false. JavaScript cannot represent 23:59:60, which
-    // RFC 3339 allows.
+    // The negated comparison also rejects an invalid date, for which every comparison is false. A leap second such as
+    // 23:59:60 is valid in RFC 3339, but an invalid date in JavaScript.
     if (request.expiresAt && !(request.expiresAt > this.clock.now())) {
       throw invalid([{ path: 'expires_at', message: 'must be in the future' }]);
     }
@@ -76,7 +76,7 @@ export class KeyLifecycle {
   async rotate(tenant: Tenant, id: Id, graceMs: number): Promise<IssuedKey> {
     return this.database.transaction(async () => {
       // Locks the approver before the key, in the same order as the removal of an approver. The removal therefore
-      // happens before this rotation, or revokes the new key as well.
+      // completes before this rotation, or revokes the new key as well.
       const known = await this.keys.find(tenant.environmentId, id);
       const granter =
         known && (known.granterMemberId ?? known.granterKeyId) !== null
@@ -108,8 +108,8 @@ export class KeyLifecycle {
   }
 
   /**
-   * Throws 409 for the last admin key, because without it no further key could be created. Test keys do not replace a
-   * live key: they cannot create live keys, while live keys can create both.
+   * Throws 409 for the last admin key, because without it no further key could be created. A test key does not replace
+   * a live key, because it cannot create live keys.
    */
   private async keepOneAdmin({ organizationId, environmentId, mode }: Tenant, id: Id): Promise<void> {
     const admins = await this.keys.lockAdmins(organizationId);
@@ -161,8 +161,8 @@ function originOf({
 }
 
 /**
- * Returns true if `key` has the id `id`, or was granted with that key directly or through other keys. Searching the
- * admin keys is enough, because only admin keys grant admin keys.
+ * Returns true if revoking the key `id` also ends `key`: it is that key, or was granted with it, directly or through
+ * other keys. Searching the admin keys is enough, because only admin keys grant admin keys.
  */
 function endsWith(admins: readonly AdminKey[], key: AdminKey, id: Id): boolean {
   for (let each: AdminKey | undefined = key; each !== undefined;) {

@@ -49,9 +49,9 @@ export class ApplicationErasures {
   }
 
   /**
-   * Erases the newest messages of a range, beginning with their payloads. Once a payload is erased, a worker that
-   * claims one of its deliveries ends the delivery without an attempt, even if this process stops early. Erases
-   * response excerpts only if no delivery is open, because an attempt in flight could still write an excerpt.
+   * Erases the newest messages of a range. Erases their payloads first. Even if this process then stops, a worker that
+   * claims one of their deliveries ends it without an attempt. Erases response excerpts only if no delivery is open,
+   * because an attempt in flight could still write an excerpt.
    */
   async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -27,9 +27,9 @@ export class Erase {
   }
 
   /**
-   * Erases the payload of the event and of all other events of its message, and cancels their waiting deliveries.
-   * Returns false if there is no such event. Safe to repeat. The payload is erased first. From then on, a worker that
-   * claims one of the deliveries ends it without an attempt, even if this process stops early.
+   * Erases the payload of the event and of all other events of its message, and cancels their waiting deliveries. The
+   * payload is erased first. Even if this process then stops, a worker that claims one of the deliveries ends it
+   * without an attempt. Returns false if there is no such event. Safe to repeat.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     const named = await this.store.members(environmentId, id);

@@ -54,8 +54,8 @@ export interface Changes {
 const LOOK_BACK_MS = 90_000;
 
 /**
- * SQL expression: number of transactions from the first requested one to the row's. Rows store only the lower 32 bits
- * of an id.
+ * SQL expression: difference between the row's transaction id and the first requested one. It is computed modulo 2^32,
+ * because a row contains only the lower 32 bits of the id.
  */
 const distance = (row: string): string =>
   `((${row}.xmin::text::bigint - $2::bigint) % 4294967296 + 4294967296) % 4294967296`;
@@ -81,10 +81,10 @@ const branch = (columns: string, table: string, environment: string, since: stri
   where ${environment} = any($1::int[]) and ${since} and (select upto > $2::bigint from bounds)`;
 
 /**
- * Reads all inserts of the given and later transactions, up to the transaction horizon. For the inserted rows, uses the
- * indexes events_pkey, attempts_started_at_idx and deliveries_settled_at_idx within the time limit.
+ * Reads the rows that a given transaction and all later ones have inserted, up to the transaction horizon. Uses the
+ * indexes events_pkey, attempts_started_at_idx and deliveries_settled_at_idx, beginning at the given time.
  *
- * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. Without it, the planner
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. Otherwise, the planner
  * does so while a partition is small or the time is unknown.
  */
 const READ: Statement = {

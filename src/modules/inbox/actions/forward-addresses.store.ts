@@ -89,8 +89,8 @@ export const CONFIRMATION_IN_MS =
 
 /**
  * Deletes addresses that no alias uses and that were requested more than a day ago. Refusals are kept, so that the
- * owner is not asked again. Scans the table and all aliases once. `unnest` allows a hash join, but `address = any
- * (forward_to)` would not.
+ * owner is not asked again. Scans the table and all aliases only once, because `unnest` allows a hash join.
+ * `address = any (forward_to)` would not.
  */
 const FORGET: Statement = {
   name: 'forward_addresses_forget',
@@ -122,7 +122,8 @@ export class ForwardAddressesStore {
   }
 
   /**
-   * Counts addresses in a state. Counts pending addresses of any age, but others only if requested within the last day.
+   * Counts the addresses in a state. In states other than `pending`, counts only addresses that were requested within
+   * the last day.
    */
   async count(environmentId: number, state: ForwardState): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, state]);

@@ -12,9 +12,9 @@ const THREAD_MAX = 10;
 const OWN_MESSAGE_ID = /^<(?:evt_[0-9A-Za-z]{26}@|[0-9a-f-]{20,80}@(?:[a-z0-9-]+\.)?amazonses\.com>)/;
 
 /**
- * Links a received message to the email that it answers, forwards it, and replies to it. Everything is planned before
- * the decision is stored, and carried out after the event exists. Both steps can be repeated, so that another worker
- * can continue after a crash.
+ * Plans and carries out the actions for a received message: links it to the email that it answers, forwards it, and
+ * replies to it. The plan is stored with the decision about the message, and carried out after the event exists. Both
+ * steps can be repeated, so that another worker can continue after a crash.
  */
 @Injectable()
 export class MessageActions {

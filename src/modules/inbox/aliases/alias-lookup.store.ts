@@ -15,8 +15,9 @@ const PLATFORM: Statement = {
 };
 
 /**
- * Finds an alias on a custom domain. Uses aliases_address_idx, with one lookup for each of at most 67 addresses.
- * Ignores aliases of another domain that has the same name but a different id.
+ * Finds the alias for a recipient on a custom domain, among at most 67 addresses that could match (including patterns).
+ * Uses aliases_address_idx, with one lookup per address. Ignores aliases of another domain that has the same name but a
+ * different id.
  */
 const CUSTOM: Statement = {
   name: 'alias_lookup_custom',

@@ -51,8 +51,8 @@ export class MailGate {
   }
 
   /**
-   * Removes the rate limit until a rate is set. In the meantime, lets at most `count` messages pass, including waiting
-   * ones.
+   * Removes the rate limit, but lets at most `count` messages pass until a new rate is set. Waiting messages count,
+   * too.
    */
   openFor(count: number): void {
     this.fill();

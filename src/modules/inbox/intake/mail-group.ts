@@ -13,8 +13,8 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Minimum time between two commits. Messages that arrive in between share a commit. */
 const GAP_MS = 4;
 /**
- * Wait for more messages before each commit, while mail is rate limited. A commit costs as much as ten messages, so
- * large groups save time.
+ * Time to wait for more messages before a commit, while mail is rate limited. A commit costs as much as ten messages,
+ * so large groups save CPU time.
  */
 const PACED_LINGER_MS = 100;
 /** Maximum number of messages that wait to be stored. Beyond it, clients get a temporary error and retry. */
@@ -70,7 +70,7 @@ export class MailGroup {
   }
 
   /**
-   * Stores a group. After a change of retention, the partition of the expiry day may be missing. Creates it and
+   * Stores a group. If the partition of the expiry day is missing after a change of the retention, creates it and
    * retries.
    */
   private async withPartition(mails: (readonly NewMessage[])[]): Promise<RowOutcomes[]> {

@@ -8,12 +8,14 @@ const LOOK_EVERY_MS = 100;
 /** Maximum age of a load sample. An older sample does not describe the current load. */
 const STALE_MS = 1_000;
 /**
- * Maximum number of messages that may pass without a current load sample. The load may be high, and a flood may start.
+ * Maximum number of messages that may pass without a current load sample. It is low, because the actual load may be
+ * high.
  */
 const UNKNOWN_MAX = 8;
 /**
- * Minimum rate of mail as a fraction of the delivery rate. Applies to accepting and to reading mail, so that the
- * backlog of unread mail does not grow. Accepting and reading one message cost as much as four or five deliveries.
+ * Minimum rate of mail as a fraction of the delivery rate. It is low, because accepting and reading one message cost as
+ * much as four or five deliveries. Accepting and reading have the same minimum, so that the backlog of unread mail does
+ * not grow.
  */
 const FLOOR_PART = 0.005;
 const FLOOR_MIN = 4;
@@ -64,8 +66,8 @@ export class MailPace {
   }
 
   /**
-   * Gives back the part of `allowed`, a result of `readable`, that was not used. `sizes` are the bytes of each message
-   * that was read.
+   * Reports the messages that were read, with their sizes in bytes. `allowed` is the result of `readable`. The part of
+   * it that was not used becomes available again.
    */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
@@ -134,8 +136,8 @@ export class MailPace {
 }
 
 /**
- * Returns the gate's limit if it has one, because messages pass in bursts, which distort a measured rate. Otherwise
- * returns the measured rate.
+ * Returns the rate at which messages passed the gate. If the gate has a limit, returns the limit. Messages then pass in
+ * bursts, which distort the measured rate.
  */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;

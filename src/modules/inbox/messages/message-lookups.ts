@@ -40,8 +40,8 @@ export class MessageLookups {
   constructor(
     private readonly records: NameRecords,
     /**
-     * Key of the DNS quota: each environment has its own quota, so that its unresponsive name servers do not delay
-     * others.
+     * Key of a DNS quota. Each environment has its own quota, so that unresponsive name servers of one environment do
+     * not delay the mail of others.
      */
     private readonly share: string,
     private readonly answerMsMax = ANSWER_MS_MAX,

@@ -132,8 +132,9 @@ async function evaluated(
 }
 
 /**
- * Replaces an overlong address by an empty one. Converting an overlong address to A-labels takes quadratic time on the
- * main thread (70,000 letters took 5 s of CPU). An empty address still counts as an author, without a domain.
+ * Replaces an overlong address by an empty one. Converting it to A-labels would block the main thread, because the
+ * conversion takes quadratic time (5 s of CPU for 70,000 letters). An empty address still counts as an author, but has
+ * no domain.
  */
 const bounded = (address: string): string => (address.length > ADDRESS_CHARACTERS_MAX ? '' : address);
 

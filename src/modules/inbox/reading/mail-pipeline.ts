@@ -34,7 +34,10 @@ const OF_ONE_MAX = 24;
 const BYTES_MAX = 41 * 1024 * 1024;
 /** Polling interval for messages that other processes received. */
 const REST_MS = 500;
-/** Minimum time between claims. Under load, one statement claims many messages. A single message is claimed at once. */
+/**
+ * Minimum time between claims, so that under load one statement claims many messages. A message that arrives while the
+ * pipeline is idle is claimed without delay.
+ */
 const GAP_MS = 15;
 const PACED_MS = 100;
 /** Renewal interval of claims. A claim is renewed at least twice within its lease, even if one statement is slow. */
@@ -120,8 +123,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
-    // A claim locks every partition with all its indexes. An idle process runs a cheaper query instead, because two
-    // claims per second would cost too much.
+    // A claim locks every partition with all its indexes. Two claims per second would cost too much, so an idle process
+    // runs a cheaper query first.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };
@@ -158,7 +161,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
     if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
-    // The claim may have searched only recent expiry days. The next claim over all days finds the other messages.
+    // The claim may have searched only recent expiry days. Returns the time until a claim over all days, which finds
+    // the other messages.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 

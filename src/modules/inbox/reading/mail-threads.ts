@@ -84,8 +84,8 @@ export class MailThreads implements OnApplicationShutdown {
     const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // Perhaps only the signatures or only the contents exceeded the time or memory limit. In separate calls, the other
-    // part can still succeed.
+    // Perhaps only one of the two parts exceeded the time or memory limit. In a separate call, the other part can still
+    // succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw, derivesText: true }, untilMs);
     return {
@@ -138,8 +138,8 @@ export class MailThreads implements OnApplicationShutdown {
 }
 
 /**
- * Parsing thread. Attributes a crash to the message, because a retry would crash too. A failed start is not attributed
- * to it.
+ * Parsing thread. Reports a crash as a failure of the message, because the message would crash the parser again. A
+ * thread that fails to start does not count as a failure of the message.
  */
 class ReaderThread extends CallThread<MailCall, MailAnswer> {
   override async run(call: MailCall, limits: CallLimits): Promise<CallEnd<MailAnswer>> {

@@ -60,7 +60,9 @@ function withFault<A>(reading: Promise<A>): Promise<Read<A>> {
   return reading.catch((error: unknown) => ({ fault: error instanceof Error ? error.message : String(error) }));
 }
 
-/** Lowers the thread's priority, so that mail uses only spare CPU time. Linux accepts thread ids as process ids. */
+/**
+ * Lowers the thread's priority, so that mail does not slow down deliveries. Linux accepts thread ids as process ids.
+ */
 function beModest(number: string | null): void {
   if (number === null) return;
   try {

@@ -114,8 +114,8 @@ class BodyReader {
 }
 
 /**
- * Parts that form the text and the HTML of a message. Inside a multipart/alternative, a plain-text part sets `html` to
- * null, and an HTML part sets `text` to null.
+ * Parts that form the text and the HTML of a message. A list that is null gets no further parts. Inside a
+ * multipart/alternative, a plain-text part is not added to the HTML, and an HTML part is not added to the text.
  */
 interface BodyLists {
   text: Leaf[] | null;

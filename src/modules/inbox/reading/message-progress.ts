@@ -9,8 +9,8 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 /** Minimum time between two commits. Messages processed in between share a commit. */
 const GAP_MS = 4;
 /**
- * Wait for more messages before each commit, while mail is rate limited. A commit costs as much as ten messages, so
- * large groups save time.
+ * Time to wait for more messages before a commit, while mail is rate limited. A commit costs as much as ten messages,
+ * so large groups save CPU time.
  */
 const PACED_LINGER_MS = 100;
 

@@ -10,7 +10,10 @@ import { PartHeaders } from './part-headers.js';
 import { firstUsable } from './text-decoding.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
-/** Maximum size of a text before decoding: a character that has one byte in UTF-8 has up to four in other encodings. */
+/**
+ * Maximum size of a text before decoding. It is larger than the maximum after decoding, because a character with one
+ * byte in UTF-8 has up to four bytes in other encodings.
+ */
 const BODY_PART_BYTES_MAX = 4 * BODY_BYTES_MAX;
 const LINE_BYTES_MAX = 16 * 1024;
 const HEADERS_BYTES_MAX = 256 * 1024;

@@ -62,11 +62,11 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
 }
 
 /**
- * Returns the result with the names of RFC 8601, section 2.7.1. mailauth differs in two cases. It reports a wrong body
- * hash as `neutral`, and a signature with an unknown algorithm as if the message were not signed.
+ * Returns the result of a signature in the terms of RFC 8601, section 2.7.1. Corrects two results of mailauth, which
+ * reports a wrong body hash as `neutral`, and a signature with an unknown algorithm as missing.
  *
- * A signature whose `l=` tag leaves a part of the body unsigned is `policy`, even before its key is found, because
- * anyone can append text to that body.
+ * Returns `policy` for a signature whose `l=` tag leaves a part of the body unsigned, because anyone can append text to
+ * that body. This applies even before the key is found.
  */
 function dkimVerdict({ status, bodyHash, bodyHashExpecting }: VerifiedSignature, isSigned: boolean): AuthVerdict {
   const verdict = authVerdict(status.result);

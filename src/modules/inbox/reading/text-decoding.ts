@@ -36,9 +36,8 @@ const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 
 /**
- * Decodes the text of a part. Uses the first of these that applies: a usable declared character set, UTF-8 if the bytes
- * are valid UTF-8, the character set of `<meta>` (HTML only), `hint` (a character set that another part of the message
- * declares), a guess.
+ * Decodes the text of a part. Tries the following in order: the declared character set, UTF-8, the character set of
+ * `<meta>` (HTML only), `hint` (a character set that another part declares), a guess.
  */
 export function decodePart(
   bytes: Buffer,
@@ -95,9 +94,9 @@ function usable(declared: string | null): string | null {
 
 /**
  * Guesses the character set of bytes that are not UTF-8. Text is Cyrillic if most of its non-ASCII letters form words
- * without ASCII letters, and many of them are frequent Cyrillic letters. Otherwise the text is Western. windows-1251
- * and KOI8-R differ in the bytes of capital and lower-case letters. In the right one, only the first letters of words
- * are capitals.
+ * without ASCII letters, and many of them are frequent Cyrillic letters. Otherwise the text is Western. Cyrillic text
+ * is windows-1251 or KOI8-R, which swap the bytes of capital and lower-case letters. In the right character set, only
+ * the first letters of words are capitals.
  */
 function guess(bytes: Buffer): string {
   const first = bytes.findIndex((byte) => byte >= 0x80);

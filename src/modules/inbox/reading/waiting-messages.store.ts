@@ -89,14 +89,14 @@ const LEASE = `interval '12 seconds'`;
 /**
  * Claims messages fairly: the oldest message of each environment comes before any environment's second message.
  *
- * Uses inbox_messages_received_idx, with one index scan per environment with waiting messages. Only selected rows are
- * locked and checked again, regardless of how many wait. Rows that another process claimed first are skipped, but
- * counted in `picked`.
+ * Uses inbox_messages_received_idx, with one index scan per environment with waiting messages. Locks only the selected
+ * rows, regardless of how many messages wait. Skips rows that another process claimed first, but counts them in
+ * `picked`.
  *
- * A plan over all days opens each partition six times, which takes milliseconds even if it finds nothing. `ofDays`
- * prunes the partitions to the given days. It compares for equality with single parameters, which PostgreSQL evaluates
- * before it opens a table. PostgreSQL does not prune by array elements or joined columns. For a range, the planner
- * expects almost no rows and scans whole tables.
+ * Without `ofDays`, the plan opens every partition six times, which takes milliseconds even if no message waits.
+ * `ofDays` prunes the partitions to the given days. Each day is a single parameter that is compared for equality, so
+ * that PostgreSQL prunes before it opens a table. It cannot prune by array elements or joined columns. For a range of
+ * days, the planner would expect almost no rows and scan whole tables.
  */
 const claimOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -167,8 +167,8 @@ export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 /**
  * Writes decisions and completions in one commit. Uses inbox_messages_pkey.
  *
- * `d` contains the decisions. Its rows change only if this worker still holds the claim and the message was not erased.
- * `s` contains messages whose event exists, which any worker may complete. `ofDays` prunes partitions as in `claimOf`.
+ * `d` stores decisions, if this worker still holds the claim and the message was not erased. `s` completes messages
+ * whose event exists, which any worker may do. `ofDays` prunes partitions as in `claimOf`.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -221,13 +221,16 @@ const PUT_BACK: Statement = {
     where environment_id = $1 and id = $2 and expires_on = $3::date and claimed_by = $4`,
 };
 
-/** Maximum number of messages of one environment that wait for name servers. Each claim must skip all of them. */
+/**
+ * Maximum number of messages of one environment that wait for name servers. It is limited, because each claim must skip
+ * all of them.
+ */
 const AWAITING_DNS_MAX = 1_000;
 
 /**
- * Delays a message until name servers may have recovered. Does nothing if too many messages of its environment already
- * wait, because every claim must skip them. Uses inbox_messages_pkey, and inbox_messages_received_idx to count the
- * waiting messages.
+ * Delays a message until name servers may have recovered. Does nothing if `AWAITING_DNS_MAX` messages of its
+ * environment already wait for name servers. Uses inbox_messages_pkey, and inbox_messages_received_idx to count these
+ * messages.
  */
 const AWAIT_DNS: Statement = {
   name: 'inbox_await_dns',
@@ -329,8 +332,9 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Writes all decisions and completions in one commit. A stored decision is final, even if the worker crashes. Returns
-   * the messages that this worker still holds. Completed messages become `processed` or `quarantined`.
+   * Writes all decisions and completions in one commit. Returns the messages whose decision was stored, because this
+   * worker still held their claim. A stored decision is final, even if the worker crashes. Completed messages become
+   * `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
@@ -380,7 +384,10 @@ export class WaitingMessagesStore {
     await this.database.queryPrepared(PUT_BACK, [environmentId, id, expiresOn, claim, afterMs, isTry ? 0 : 1]);
   }
 
-  /** Delays a message until name servers may have recovered. Returns false if the claim is lost or too many wait. */
+  /**
+   * Delays a message until name servers may have recovered. Returns false if the claim is lost, or if too many messages
+   * already wait for name servers.
+   */
   async awaitDns({ environmentId, id, expiresOn, claim }: WaitingMessage, afterMs: number): Promise<boolean> {
     return (await this.database.queryPrepared(AWAIT_DNS, [environmentId, id, expiresOn, claim, afterMs])).length > 0;
   }
