@@ -97,7 +97,8 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
 }
 
 /**
- * Returns whether the address was already suppressed for `origin`. Older versions did not record this for complaints.
+ * Returns whether the address was already suppressed for `origin`. For a complaint, the previous state counts, too,
+ * because older versions did not record the suppression.
  */
 function isCounted(
   { suppressedFor }: StoredRecipient,

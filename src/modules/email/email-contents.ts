@@ -98,7 +98,8 @@ export class EmailContents {
   }
 
   /**
-   * Issues a signed link to the HTML. Throws the same errors as `read`. Also issues a link for an email without HTML.
+   * Issues a signed link to an email's HTML, even if the email has no HTML. Throws 404 if the email is unknown, erased
+   * or not composed yet. Throws 503 if the parser is busy.
    */
   async view(tenant: Tenant, text: string): Promise<MailView> {
     return this.views.issue({

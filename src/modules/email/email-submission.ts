@@ -22,8 +22,8 @@ export class EmailSubmission {
   }
 
   /**
-   * Returns the response body. Throws the same errors as `SendEmails`, and `AlreadyAnswered` for a used idempotency
-   * key.
+   * Accepts an email and returns the response body. Throws the errors of `SendEmails`, or `AlreadyAnswered` for a used
+   * idempotency key.
    */
   async accept(tenant: Tenant, { body, idempotency }: InProcessRequest<EmailContent>): Promise<string> {
     if (idempotency === null) return KEPT.keep(await this.sending.one(tenant, body, null, KEPT)).body;

@@ -528,7 +528,10 @@ export class EmailsStore {
     );
   }
 
-  /** Lists emails by tag, recipient or both. Scans like `listOf`. Without a status, emails with any status match. */
+  /**
+   * Lists emails by tag, recipient or both. Scans up to `candidatesMax` emails of the given status, or of any status if
+   * none is given.
+   */
   async withTraits(
     { environmentId, beforeId, fromId, targetId, status, tag, recipient }: EmailFilter,
     candidatesMax: number,

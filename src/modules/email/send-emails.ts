@@ -55,9 +55,11 @@ export class SendEmails {
 
   /**
    * Accepts a batch. Returns one result per email, in the order of the request. An invalid email does not affect the
-   * others, unless the batch is strict. Throws 422 if the body is not a batch. With an idempotency key, each email gets
-   * its own derived key, so that a repeated request continues a batch that a crash interrupted. If storage becomes
-   * unavailable, the whole request fails with 503 and can be repeated.
+   * others, unless the batch is strict. Throws 422 if the body is not a batch.
+   *
+   * With an idempotency key, each email gets its own derived key. A repeated request thus continues a batch that a
+   * crash interrupted. If storage becomes unavailable, a request with a key fails as a whole with 503, so that the
+   * client repeats it.
    */
   async batch(
     tenant: Tenant,

@@ -114,8 +114,8 @@ function absentScheme(preset: string): Scheme {
 }
 
 /**
- * Returns errors if a `managed` transform or proxy lacks code or has a URL, or if one of kind `url` lacks a URL or has
- * code.
+ * Returns errors if the settings do not match the host of the code. `managed` needs `code` without `url`. `url` needs
+ * `url` without `code`.
  */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,

@@ -12,8 +12,8 @@ export interface PayloadRow extends Pick<EventEntity, 'payload' | 'body' | 'head
 }
 
 /**
- * Finds the payload of an event or a message. Uses events_pkey and messages_pkey, with one lookup in each partition.
- * The message of a fan-out has an event with the message's id only if no endpoint subscribed to the message.
+ * Finds the payload of an event or a message, with events_pkey and messages_pkey in each partition. A message without
+ * subscribed endpoints has an event with the same id, and the first row is used.
  */
 const FIND: Statement = {
   name: 'payload_find',

@@ -1,6 +1,9 @@
 import type { Id } from '#kernel/ids.js';
 
-/** `transform_failed` are the parked requests whose transform failed. `dropped` are those that the transform dropped. */
+/**
+ * Statuses of requests that were not routed. A request has the status `transform_failed` if it is parked because its
+ * transform failed, and `dropped` if its transform dropped it.
+ */
 export const SET_ASIDE_STATUSES = ['quarantined', 'parked', 'transform_failed', 'dropped'] as const;
 
 /** Requests of an endpoint that were not routed, as a range of ids. The end of the range is exclusive. */

@@ -126,8 +126,8 @@ export interface ReceivedEvent {
   deliveries: readonly Arrival[];
   request: NewRequest;
   /**
-   * Idempotency key with its stored answer. An API call that tests or replays an event provides the key. For a request
-   * from a provider, the key is the provider's id.
+   * Idempotency key, and the answer to store with it. The key comes from the API call that tests or replays an event.
+   * For a request from a provider, it is the id that the provider sent.
    */
   idempotency: KeptAnswer;
   /** Lifetime of the idempotency key. Null for the default. */

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type LongestRetrySeconds } from '#modules/auth/contract.js';
 
 /**
- * Returns retry schedules from the destinations module, which registers itself here. Without that module, there are
- * none.
+ * Returns the length of the longest retry schedule. The destinations module computes it and attaches itself here,
+ * because this module must not depend on it. Without that module, the length is 0.
  */
 @Injectable()
 export class AttachedRetrySchedules {
