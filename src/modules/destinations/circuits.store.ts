@@ -80,8 +80,8 @@ const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
   // Deletes circuits that have not changed for two days, if they are closed or belong to an ad-hoc URL or a deleted
-  // destination. An ad-hoc URL then has no waiting delivery: its retries end after 28 hours, and each probe of an open
-  // circuit changes the row. Uses the index `circuits_changed_at_idx`.
+  // destination. The open circuit of an ad-hoc URL is then not needed any longer: retries end after 28 hours, and each
+  // probe would have changed the row. Uses the index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c

@@ -142,8 +142,8 @@ function listText(filter: Conditions): string {
 }
 
 /**
- * Returns whether the filter selects only undelivered statuses. Other lists are not read from `deliveries`, because too
- * many rows are delivered.
+ * Returns whether the filter selects only undelivered statuses. Only such lists are read from `deliveries`, which
+ * contains too many delivered rows for other lists.
  */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);

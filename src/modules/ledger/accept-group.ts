@@ -32,9 +32,9 @@ export interface PendingAccept<T> {
   backlogMax: number;
   backlogBytesMax: number;
   /**
-   * Stores a group and resolves to a follow-up function, which returns the results. The caller must call the function
-   * next. By then, the group is committed together with `piggybackStatement`, so an error of the function does not undo
-   * the commit. With `within`, the group is stored in the caller's transaction and is not committed yet.
+   * Stores a group. Commits it together with `piggybackStatement`, or leaves the commit to the caller's transaction
+   * (`within`). Resolves to a function that returns the results, which the caller must call next. Errors of the
+   * function do not undo the commit.
    */
   store: (
     items: T[],

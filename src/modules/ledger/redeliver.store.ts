@@ -20,8 +20,8 @@ const DAY_MS = 86_400_000;
 
 /**
  * SQL that creates a delivery for each picked event and target. Its number follows those of the event's existing
- * deliveries. Existing deliveries to the same target become superseded, and no longer affect the event's status. An
- * open one ends immediately, or after its attempt in flight.
+ * deliveries. Existing deliveries to the same target become superseded, and no longer affect the event's status. A
+ * superseded delivery that is still open ends immediately, or after its attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (

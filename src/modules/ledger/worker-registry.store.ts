@@ -3,7 +3,7 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { WorkerRegistry } from './worker-registry.contract.js';
 
-/** Timeout of a heartbeat. The next heartbeat starts after 2 s, so it can still renew the lease of 10 s. */
+/** Timeout of a heartbeat. The next heartbeat starts after 2 s and can still renew the lease, which lasts 10 s. */
 const BEAT_DEADLINE_MS = 4_000;
 
 const REGISTER: Statement = {

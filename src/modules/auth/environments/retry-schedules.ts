@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type LongestRetrySeconds } from '#modules/auth/contract.js';
 
 /**
- * Returns the length of the longest retry schedule. The destinations module computes it and attaches itself here,
- * because this module must not depend on it. Without that module, the length is 0.
+ * Returns the length of the longest retry schedule. The destinations module attaches the function that computes it.
+ * Without that module, the length is 0.
  */
 @Injectable()
 export class AttachedRetrySchedules {

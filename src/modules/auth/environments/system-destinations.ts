@@ -3,8 +3,8 @@ import type { Id } from '#kernel/ids.js';
 import { type KnowsDestination } from '#modules/auth/contract.js';
 
 /**
- * Checks the ids of system destinations. The destinations module attaches its check here, because this module must not
- * depend on it. Without that module, every id is unknown.
+ * Checks the ids of system destinations. The destinations module attaches the function that finds them. Without that
+ * module, every id is unknown.
  */
 @Injectable()
 export class AttachedSystemDestinations {

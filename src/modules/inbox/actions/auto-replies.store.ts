@@ -14,9 +14,9 @@ interface NewReply {
 const HOURLY_MAX = 100;
 
 /**
- * Records a reply, unless the sender's period since the previous reply has not ended, or the alias has sent
- * `HOURLY_MAX` replies within an hour. A repeated call for the same message succeeds again. Uses auto_replies_pkey, and
- * auto_replies_recent_idx to count the replies.
+ * Records a reply. Records nothing if the period after the sender's previous reply has not ended, or if the alias has
+ * sent `HOURLY_MAX` replies within an hour. A repeated call for the same message succeeds again. Uses
+ * auto_replies_pkey, and auto_replies_recent_idx to count the replies.
  */
 const CLAIM: Statement = {
   name: 'auto_replies_claim',

@@ -89,8 +89,8 @@ export const CONFIRMATION_IN_MS =
 
 /**
  * Deletes addresses that no alias uses and that were requested more than a day ago. Refusals are kept, so that the
- * owner is not asked again. Scans the table and all aliases only once, because `unnest` allows a hash join.
- * `address = any (forward_to)` would not.
+ * owner is not asked again. Scans the table and all aliases only once, because `unnest` allows a hash join, while
+ * `address = any (forward_to)` does not.
  */
 const FORGET: Statement = {
   name: 'forward_addresses_forget',

@@ -84,8 +84,8 @@ export class MailThreads implements OnApplicationShutdown {
     const untilMs = performance.now() + WAIT_MS_MAX;
     const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
     if (both.kind === 'read') return both;
-    // Perhaps only one of the two parts exceeded the time or memory limit. In a separate call, the other part can still
-    // succeed.
+    // Perhaps only the signatures or only the contents exceeded the time or memory limit. In a separate call, the other
+    // part can still succeed.
     const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
     const parsed = await this.ask(environmentId, { kind: 'parse', raw, derivesText: true }, untilMs);
     return {
