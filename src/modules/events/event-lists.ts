@@ -142,8 +142,8 @@ function listText(filter: Conditions): string {
 }
 
 /**
- * Returns whether the filter selects only undelivered statuses. Only such lists are read from `deliveries`, which
- * contains too many delivered rows for other lists.
+ * Returns whether the filter selects only undelivered statuses. If it also selected `delivered`, too many rows of
+ * `deliveries` would be scanned.
  */
 function isUndelivered({ status, statuses }: Conditions): boolean {
   const all = statuses ?? (status === undefined ? [] : [status]);

@@ -29,8 +29,8 @@ export class SessionCallers extends SessionAuthenticator {
 }
 
 /**
- * Returns the caller. All sessions of a member have the same `keyId`, because quotas are counted by `keyId`. A session
- * opened with an API key has the id of that key.
+ * Returns the caller. Its `keyId` identifies the member and not the session, because quotas are counted by `keyId`. A
+ * session opened with an API key has the id of that key.
  */
 function callerOf(
   { sessionId, organizationId, member, key, role, modes, environmentIds }: SignedIn,

@@ -39,8 +39,8 @@ export type EndReason = 'caught_up' | 'key_revoked' | 'session_ended' | 'shutdow
 /** Sends changes to one client as fast as the client reads. Buffers nothing beyond the socket's write buffer. */
 export class StreamListener {
   /**
-   * Position after the last change sent, if it differs from the position that the other clients share. Null for a new
-   * client.
+   * Position after the last change sent to this client. Not updated while the client keeps up, because all clients that
+   * keep up share one position. Null for a new client.
    */
   at: StreamPosition | null;
   /**
