@@ -17,8 +17,8 @@ const TABLES = [
   'inbox_messages',
 ] as const;
 /**
- * Disables autovacuum after inserts. Rows are only inserted before the whole partition is dropped, and the statements
- * use keys and need no statistics, so neither vacuum nor analyze helps. Both would rewrite pages while events are being
+ * Disables autovacuum after inserts. Rows are removed only by dropping the whole partition, and the statements use keys
+ * and need no statistics, so neither vacuum nor analyze helps. Both would rewrite pages while events are being
  * accepted. With checksums, they would also write every page to the WAL.
  */
 const QUIET = 'with (autovacuum_vacuum_insert_threshold = -1, autovacuum_analyze_threshold = 2000000000)';
