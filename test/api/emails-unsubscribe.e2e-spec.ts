@@ -203,7 +203,7 @@ describe('unsubscribe links and topics', () => {
       expect(await german.text()).toMatch(/<html lang="de">.*Abmelden\?/s);
       expect(Object.fromEntries(english.headers)).toMatchObject({
         'content-security-policy':
-          "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+          "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         'referrer-policy': 'no-referrer',
         'x-robots-tag': 'noindex, nofollow',
         'cache-control': 'no-store',

@@ -334,7 +334,7 @@ describe('OAuth', () => {
       const page = await person.get(authorizePath(client(), pkce().challenge));
 
       expect(page.headers.get('content-security-policy')).toBe(
-        `default-src 'none'; style-src 'self'; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src 'self'; img-src data:; form-action 'self' https://client.example.com; base-uri 'none'; frame-ancestors 'none'`,
       );
       expect([page.headers.get('x-frame-options'), page.headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
     });

@@ -88,7 +88,7 @@ describe('sign-in', () => {
       expect(page.status).toBe(200);
       expect(page.text).not.toMatch(/<script|<style|style="|onclick=/);
       expect(page.headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect(page.headers.get('referrer-policy')).toBe('same-origin');
       expect(page.headers.get('cache-control')).toBe('no-store');

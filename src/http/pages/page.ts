@@ -24,8 +24,15 @@ export interface PageOptions {
 
 export const STYLE_PATH = '/pages/style.css';
 
+/** Posthorn's mark. It is the same picture as the icon of the console. */
+const MARK =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/><path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';
+const ICON = `data:image/svg+xml;base64,${Buffer.from(MARK).toString('base64')}`;
+/** URL of an empty icon, for pages without Posthorn's brand. Without an icon, browsers request `/favicon.ico`. */
+export const NO_ICON = 'data:,';
+
 /**
- * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet. The referrer is sent
+ * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet and the icon. The referrer is sent
  * only within the origin: with `no-referrer`, browsers would send `Origin: null` with a form, and the origin check
  * would fail.
  */
@@ -36,6 +43,7 @@ export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets
     'content-security-policy': [
       "default-src 'none'",
       "style-src 'self'",
+      'img-src data:',
       ["form-action 'self'", ...formTargets].join(' '),
       "base-uri 'none'",
       "frame-ancestors 'none'",
@@ -55,6 +63,7 @@ export function documentOf({ title, body, lang = 'en', brand = 'Posthorn' }: Pag
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}${brand === '' ? null : ` · ${brand}`}</title>
+<link rel="icon" href="${brand === 'Posthorn' ? ICON : NO_ICON}">
 <link rel="stylesheet" href="${basePath}${STYLE_PATH}">
 </head>
 <body>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '#engine/conditions/faults.js';
 import { Html, html } from '#http/pages/html.js';
+import { NO_ICON } from '#http/pages/page.js';
 import type { CatalogRow } from './event-types.store.js';
 import { type FieldRow, fieldsOf } from './schema-table.js';
 
@@ -22,10 +23,11 @@ pre { background: var(--code); padding: .75rem; overflow-x: auto; font-size: .81
 summary { cursor: pointer; } a { color: inherit; }
 `;
 
-/** Content-Security-Policy of the page. It allows only the page's own stylesheet: no scripts, no forms, no frames. */
+/** Content-Security-Policy of the page. It allows only the page's own stylesheet and an empty icon: no scripts, no forms, no frames. */
 export const CATALOG_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -43,6 +45,7 @@ export function catalogPage({ organization, mode, types }: CatalogView): string 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
+<link rel="icon" href="${NO_ICON}">
 <style>${STYLE_TEXT}</style>
 </head>
 <body>
