@@ -1,8 +1,8 @@
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
-import { expectStatus } from '../api/scene.js';
 import { openPortal } from '../api/portals.js';
-import { complaintsInFirefox, firefoxScreenshots, isFirefoxInstalled, startFirefox } from '../support/firefox.js';
+import { expectStatus } from '../api/scene.js';
 import { HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
+import { complaintsInFirefox, firefoxScreenshots, isFirefoxInstalled, startFirefox } from '../support/firefox.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
