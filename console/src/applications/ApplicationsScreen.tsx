@@ -99,6 +99,7 @@ function ApplicationTable({ rows }: { rows: readonly Application[] }): ReactNode
   const { environment: env } = useSigned();
   const columns: Column<Application>[] = [
     {
+      id: 'name',
       label: t('application.name'),
       cell: ({ id, name }) => (
         <Link to="/$env/applications/$id" params={{ env, id }} search={{}}>
@@ -108,11 +109,11 @@ function ApplicationTable({ rows }: { rows: readonly Application[] }): ReactNode
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { label: t('application.uid'), cell: ({ uid }) => uid ?? '–', isFlexible: true },
-    { label: t('column.id'), cell: ({ id }) => <code>{id}</code> },
-    { label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { id: 'uid', label: t('application.uid'), cell: ({ uid }) => uid ?? '–', isFlexible: true },
+    { id: 'id', label: t('column.id'), cell: ({ id }) => <code>{id}</code> },
+    { id: 'created', label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
   ];
-  return <Table label={t('nav.applications')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
+  return <Table id="applications" label={t('nav.applications')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
 
 /** Applications with failing endpoints. Renders nothing if no endpoint fails. */

@@ -64,6 +64,7 @@ function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
   const { environment: env } = useSigned();
   const columns: Column<Domain>[] = [
     {
+      id: 'name',
       label: t('domain.name'),
       cell: ({ id, domain }) => (
         <Link to="/$env/domains/$id" params={{ env, id }}>
@@ -74,6 +75,7 @@ function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
       isFlexible: true,
     },
     {
+      id: 'status',
       label: t('column.status'),
       cell: ({ state, reputation }) => (
         <>
@@ -81,11 +83,11 @@ function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
         </>
       ),
     },
-    { label: t('domain.kind'), cell: ({ kind }) => word('kind', kind) },
-    { label: t('domain.records'), cell: seenRecords },
-    { label: t('domain.checked'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+    { id: 'kind', label: t('domain.kind'), cell: ({ kind }) => word('kind', kind) },
+    { id: 'records', label: t('domain.records'), cell: seenRecords },
+    { id: 'checked', label: t('domain.checked'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
-  return <Table label={t('nav.domains')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
+  return <Table id="domains" label={t('nav.domains')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
 
 function seenRecords({ records }: Domain): string {
@@ -103,7 +105,15 @@ function IngestHosts(): ReactNode {
       <h2>{t('ingest')}</h2>
       <p className="quiet">{t('ingest.text')}</p>
       <FaultLine fault={error} />
-      {data && <Table label={t('ingest')} rows={data.data} columns={ingestColumns()} keyOf={({ id }) => id} />}
+      {data && (
+        <Table
+          id="ingest-hosts"
+          label={t('ingest')}
+          rows={data.data}
+          columns={ingestColumns()}
+          keyOf={({ id }) => id}
+        />
+      )}
     </section>
   );
 }
@@ -111,6 +121,7 @@ function IngestHosts(): ReactNode {
 function ingestColumns(): Column<Schemas['IngestDomainDetail']>[] {
   return [
     {
+      id: 'host',
       label: t('ingest.host'),
       cell: ({ host, default: isDefault }) => (
         <>
@@ -122,15 +133,17 @@ function ingestColumns(): Column<Schemas['IngestDomainDetail']>[] {
       isFlexible: true,
     },
     {
+      id: 'kind',
       label: t('domain.kind'),
       cell: ({ kind }) => t(kind === 'platform' ? 'ingest.platform' : 'ingest.custom'),
     },
     {
+      id: 'prefix',
       label: t('ingest.prefix'),
       cell: ({ prefix }) => <code>{prefix}</code>,
       full: ({ prefix }) => prefix,
       isFlexible: true,
     },
-    { label: t('copy'), cell: ({ prefix }) => <CopyButton text={prefix} label={t('copy')} /> },
+    { id: 'copy', label: t('copy'), cell: ({ prefix }) => <CopyButton text={prefix} label={t('copy')} /> },
   ];
 }

@@ -106,6 +106,7 @@ function TypeTable({ rows }: { rows: readonly EventTypeItem[] }): ReactNode {
   const { environment: env } = useSigned();
   const columns: Column<EventTypeItem>[] = [
     {
+      id: 'name',
       label: t('event-type.name'),
       cell: ({ name, archived }) => (
         <>
@@ -118,8 +119,9 @@ function TypeTable({ rows }: { rows: readonly EventTypeItem[] }): ReactNode {
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { label: t('event-type.group'), cell: ({ group }) => group ?? '–', isFlexible: true },
+    { id: 'group', label: t('event-type.group'), cell: ({ group }) => group ?? '–', isFlexible: true },
     {
+      id: 'schema',
       label: t('event-type.schema'),
       cell: ({ has_schema: hasSchema, version, enforce }) => (
         <>
@@ -128,8 +130,15 @@ function TypeTable({ rows }: { rows: readonly EventTypeItem[] }): ReactNode {
         </>
       ),
     },
-    { label: t('event-type.description'), cell: ({ description }) => description ?? '', isFlexible: true },
-    { label: t('event-type.changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+    {
+      id: 'description',
+      label: t('event-type.description'),
+      cell: ({ description }) => description ?? '',
+      isFlexible: true,
+    },
+    { id: 'changed', label: t('event-type.changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
-  return <Table label={t('nav.event-types')} rows={rows} columns={columns} keyOf={({ name }) => name} />;
+  return (
+    <Table id="event-types" label={t('nav.event-types')} rows={rows} columns={columns} keyOf={({ name }) => name} />
+  );
 }

@@ -3,6 +3,7 @@ import type { MouseEvent, ReactNode } from 'react';
 import type { EventItem } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { showFullText } from '../kit/table/show-full-text';
 import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import type { ColumnId } from './columns';
@@ -52,7 +53,7 @@ export function EventRow({
         />
       </span>
       {columns.map((column) => (
-        <span key={column} role="cell" className={column === 'type' ? 'main' : undefined}>
+        <span key={column} role="cell" className={column === 'type' ? 'main' : undefined} onMouseEnter={showFullText}>
           <Cell column={column} row={row} target={target} targetType={targetType} nowMs={nowMs} />
         </span>
       ))}

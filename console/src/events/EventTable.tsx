@@ -6,10 +6,12 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
+import { ColumnHandle } from '../kit/table/ColumnHandle';
+import { type ColumnWidths, useColumnWidths } from '../kit/table/use-column-widths';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
-import { type ColumnId, COLUMNS, type EventSearch } from './columns';
+import { type ColumnId, COLUMNS, type EventSearch, gridOf } from './columns';
 import type { EventList } from './event-list';
 import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
@@ -62,7 +64,7 @@ export function EventTable({
   const mark = useSelection(list, selected, onSelect);
   useRowFocus(list, virtual.scrollToIndex, (id) => mark(id, false), box);
   const names = useDestinationNames();
-  const shown = COLUMNS.filter(({ id }) => columns.includes(id));
+  const sizing = useColumnWidths('events');
   const scrolled = ({ scrollTop }: HTMLElement): void => {
     list.noteView(Math.floor(scrollTop / rowPx));
     onScrolled(scrollTop > rowPx / 2);
@@ -81,20 +83,9 @@ export function EventTable({
         aria-label={t('nav.events')}
         aria-rowcount={pages.hasNextPage ? -1 : count + 1}
         className={`event-table ${density}`}
-        style={{ '--columns': ['2.5rem', ...shown.map(({ width }) => width)].join(' ') } as object}
+        style={{ '--columns': gridOf(columns, sizing.widths) } as object}
       >
-        <div role="rowgroup" className="table-head">
-          <div role="row" aria-rowindex={1} className="event-row">
-            <span role="columnheader">
-              <span className="offscreen">{t('select')}</span>
-            </span>
-            {shown.map(({ id, label }) => (
-              <span key={id} role="columnheader">
-                {t(label)}
-              </span>
-            ))}
-          </div>
-        </div>
+        <Head columns={columns} sizing={sizing} />
         <div role="rowgroup" className="table-rows" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, key, start }) => {
             const row = rows.at(index);
@@ -118,6 +109,28 @@ export function EventTable({
         </div>
       </div>
       <Foot list={list} search={search} />
+    </div>
+  );
+}
+
+function Head({ columns, sizing }: { columns: readonly ColumnId[]; sizing: ColumnWidths }): ReactNode {
+  const shown = COLUMNS.filter(({ id }) => columns.includes(id));
+  return (
+    <div role="rowgroup" className="table-head">
+      <div role="row" aria-rowindex={1} className="event-row">
+        <span role="columnheader">
+          <span className="offscreen">{t('select')}</span>
+        </span>
+        {shown.map(({ id, label }, index) => (
+          // Without a label, the name of the cell would contain the name of the border.
+          <span key={id} role="columnheader" aria-label={t(label)} title={t(label)}>
+            {t(label)}
+            {index < shown.length - 1 && (
+              <ColumnHandle column={id} label={t(label)} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />
+            )}
+          </span>
+        ))}
+      </div>
     </div>
   );
 }

@@ -1,5 +1,8 @@
 import type { MessageKey } from '../kit/messages/t';
+import type { Widths } from '../kit/table/widths';
 import { type EventFilters, readFilters } from './event-filters';
+
+const CHECKBOX = '2.5rem';
 
 /** Columns of the list, in display order. The type column is always shown, because it contains the row's link. */
 export const COLUMNS = [
@@ -55,4 +58,20 @@ export function asColumns(columns: readonly ColumnId[]): string | undefined {
 function readColumns(text: string): ColumnId[] {
   const said = text.split(',');
   return COLUMNS.map(({ id }) => id).filter((id) => id === 'type' || said.includes(id));
+}
+
+/**
+ * Returns the grid columns of the list: the checkbox, and each column with the width that the user chose or its default
+ * width. The last column takes the rest of the width if no other column is flexible.
+ */
+export function gridOf(columns: readonly ColumnId[], widths: Widths): string {
+  const shown = COLUMNS.filter(({ id }) => columns.includes(id));
+  const tracks = shown.map(({ id, width }, index) => {
+    const px = index === shown.length - 1 ? undefined : widths[id];
+    return px === undefined ? width : `${px}px`;
+  });
+  const last = tracks.pop();
+  if (last === undefined) return CHECKBOX;
+  const hasRest = [...tracks, last].some((track) => track.includes('fr'));
+  return [CHECKBOX, ...tracks, hasRest ? last : `minmax(${last}, 1fr)`].join(' ');
 }

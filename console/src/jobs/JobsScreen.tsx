@@ -76,6 +76,7 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
   const { environment: env } = useSigned();
   const columns: Column<Job>[] = [
     {
+      id: 'kind',
       label: t('jobs.kind'),
       cell: (job) => (
         <Link to="/$env/jobs/$id" params={{ env, id: job.id }}>
@@ -83,14 +84,16 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
         </Link>
       ),
     },
-    { label: t('column.status'), cell: ({ state }) => <Status of={state} /> },
+    { id: 'status', label: t('column.status'), cell: ({ state }) => <Status of={state} /> },
     {
+      id: 'about',
       label: t('jobs.about'),
       cell: ({ endpoint }) => (endpoint === null ? t('jobs.filter') : <code>{endpoint}</code>),
       full: ({ endpoint }) => endpoint ?? t('jobs.filter'),
       isFlexible: true,
     },
     {
+      id: 'progress',
       label: t('jobs.progress'),
       cell: ({ state, scanned, total_estimate: total }) => (
         <Progress
@@ -100,7 +103,7 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
         />
       ),
     },
-    { label: t('jobs.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { id: 'begun', label: t('jobs.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
   ];
-  return <Table label={t('nav.jobs')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
+  return <Table id="jobs" label={t('nav.jobs')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }

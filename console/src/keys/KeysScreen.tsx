@@ -155,16 +155,30 @@ function KeyTable({
         ]
       : [];
   const columns: Column<Key>[] = [
-    { label: t('key.name'), cell: ({ name }) => name, isFlexible: true },
-    { label: t('column.status'), cell: (key) => <Status of={keyState(key, nowMs)} /> },
-    { label: t('key.scope'), cell: ({ scope }) => word('scope', scope) },
-    { label: t('key.prefix'), cell: ({ prefix }) => <code>{prefix}…</code> },
-    { label: t('key.source'), cell: (key) => key.client_name ?? word('source', key.source), isFlexible: true },
-    { label: t('key.used'), cell: ({ last_used_at: at }) => (at === null ? '–' : <RelativeTime at={at} />) },
-    { label: t('key.expires'), cell: ({ expires_at: at }) => (at === null ? '–' : <RelativeTime at={at} />) },
+    { id: 'name', label: t('key.name'), cell: ({ name }) => name, isFlexible: true },
+    { id: 'status', label: t('column.status'), cell: (key) => <Status of={keyState(key, nowMs)} /> },
+    { id: 'scope', label: t('key.scope'), cell: ({ scope }) => word('scope', scope) },
+    { id: 'prefix', label: t('key.prefix'), cell: ({ prefix }) => <code>{prefix}…</code> },
+    {
+      id: 'source',
+      label: t('key.source'),
+      cell: (key) => key.client_name ?? word('source', key.source),
+      isFlexible: true,
+    },
+    {
+      id: 'used',
+      label: t('key.used'),
+      cell: ({ last_used_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
+    },
+    {
+      id: 'expires',
+      label: t('key.expires'),
+      cell: ({ expires_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
+    },
   ];
   return (
     <Table
+      id="keys"
       label={t('nav.keys')}
       rows={rows}
       columns={columns}

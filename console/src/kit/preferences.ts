@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { readWidths, type Widths } from './table/widths';
 
 /** Preferences of the user in this browser. */
 export interface Preferences {
@@ -8,6 +9,8 @@ export interface Preferences {
   sidebar: 'open' | 'collapsed';
   /** Height of the rows of tables. */
   density: 'comfortable' | 'compact';
+  /** Widths of the columns of tables, by list. */
+  columnWidths: Readonly<Record<string, Widths>>;
 }
 
 const KEY = 'posthorn.preferences';
@@ -17,6 +20,7 @@ let now: Preferences = {
   language: browserLanguage(),
   sidebar: 'open',
   density: 'comfortable',
+  columnWidths: {},
   ...stored(),
 };
 
@@ -64,7 +68,7 @@ function browserLanguage(): Preferences['language'] {
 
 function stored(): Partial<Preferences> {
   try {
-    const { scheme, language, sidebar, density } = JSON.parse(
+    const { scheme, language, sidebar, density, columnWidths } = JSON.parse(
       localStorage.getItem(KEY) ?? '{}',
     ) as Partial<Preferences>;
     return {
@@ -72,6 +76,7 @@ function stored(): Partial<Preferences> {
       ...(isOneOf(language, ['en', 'de']) && { language }),
       ...(isOneOf(sidebar, ['open', 'collapsed']) && { sidebar }),
       ...(isOneOf(density, ['comfortable', 'compact']) && { density }),
+      columnWidths: readWidths(columnWidths),
     };
   } catch {
     return {};

@@ -104,9 +104,10 @@ export function MembersScreen(): ReactNode {
 
 function MemberTable({ rows, onAsk }: { rows: readonly Member[]; onAsk: (asked: Asked) => void }): ReactNode {
   const columns: Column<Member>[] = [
-    { label: t('members.name'), cell: ({ name }) => name, isFlexible: true },
-    { label: t('members.email'), cell: ({ email }) => email, isFlexible: true },
+    { id: 'name', label: t('members.name'), cell: ({ name }) => name, isFlexible: true },
+    { id: 'email', label: t('members.email'), cell: ({ email }) => email, isFlexible: true },
     {
+      id: 'role',
       label: t('members.role'),
       cell: (of) => (
         <select
@@ -123,13 +124,15 @@ function MemberTable({ rows, onAsk }: { rows: readonly Member[]; onAsk: (asked: 
       ),
     },
     {
+      id: 'seen',
       label: t('members.seen'),
       cell: ({ last_signed_in_at: at }) => (at === null ? t('members.never') : <RelativeTime at={at} />),
     },
-    { label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { id: 'created', label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
   ];
   return (
     <Table
+      id="members"
       label={t('nav.members')}
       rows={rows}
       columns={columns}

@@ -86,20 +86,22 @@ function SecretTable({
   const { can } = useSigned();
   const columns: Column<Secret>[] = [
     {
+      id: 'name',
       label: t('secrets.name'),
       cell: ({ name }) => <strong>{name}</strong>,
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { label: t('description'), cell: ({ description }) => description ?? '–', isFlexible: true },
+    { id: 'description', label: t('description'), cell: ({ description }) => description ?? '–', isFlexible: true },
     {
+      id: 'use',
       label: t('secrets.use'),
       cell: (of) => <code>{referenceTo(of)}</code>,
       full: referenceTo,
       isFlexible: true,
     },
-    { label: t('secrets.version'), cell: ({ version }) => <span className="number">{version}</span> },
-    { label: t('changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+    { id: 'version', label: t('secrets.version'), cell: ({ version }) => <span className="number">{version}</span> },
+    { id: 'changed', label: t('changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
   const itemsOf = (of: Secret): MenuItem[] => [
     { label: t('secrets.where'), onSelect: () => onAsk({ act: 'use', of }) },
@@ -107,6 +109,7 @@ function SecretTable({
   ];
   return (
     <Table
+      id="secrets"
       label={t('nav.secrets')}
       rows={rows}
       columns={columns}

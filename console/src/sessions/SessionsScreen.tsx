@@ -75,6 +75,7 @@ function SessionTable({
 }): ReactNode {
   const columns: Column<Session>[] = [
     {
+      id: 'who',
       label: t('sessions.who'),
       cell: (of) => (
         <>
@@ -85,15 +86,16 @@ function SessionTable({
       full: nameOf,
       isFlexible: true,
     },
-    { label: t('sessions.how'), cell: ({ how }) => t(`sessions.how.${how}`) },
-    { label: t('sessions.network'), cell: ({ network }) => network },
-    { label: t('sessions.browser'), cell: ({ user_agent: agent }) => agent ?? '–', isFlexible: true },
-    { label: t('sessions.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
-    { label: t('sessions.seen'), cell: ({ last_seen_at: at }) => <RelativeTime at={at} /> },
-    { label: t('sessions.expires'), cell: ({ expires_at: at }) => <RelativeTime at={at} /> },
+    { id: 'how', label: t('sessions.how'), cell: ({ how }) => t(`sessions.how.${how}`) },
+    { id: 'network', label: t('sessions.network'), cell: ({ network }) => network },
+    { id: 'browser', label: t('sessions.browser'), cell: ({ user_agent: agent }) => agent ?? '–', isFlexible: true },
+    { id: 'begun', label: t('sessions.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { id: 'seen', label: t('sessions.seen'), cell: ({ last_seen_at: at }) => <RelativeTime at={at} /> },
+    { id: 'expires', label: t('sessions.expires'), cell: ({ expires_at: at }) => <RelativeTime at={at} /> },
   ];
   return (
     <Table
+      id="sessions"
       label={t('nav.sessions')}
       rows={rows}
       columns={columns}

@@ -17,6 +17,7 @@ import { listsDe } from './de/lists';
 import { mailDe } from './de/mail';
 import { overviewDe } from './de/overview';
 import { pullDe } from './de/pull';
+import { tablesDe } from './de/tables';
 import type { en } from './en';
 
 /** All German texts of the console. */
@@ -40,6 +41,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...mailDe,
   ...overviewDe,
   ...pullDe,
+  ...tablesDe,
   copied: 'Kopiert',
   'payload.cut': 'Anzeige gekürzt.',
   'payload.whole': 'Alles anzeigen',

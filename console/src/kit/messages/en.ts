@@ -17,6 +17,7 @@ import { listsEn } from './en/lists';
 import { mailEn } from './en/mail';
 import { overviewEn } from './en/overview';
 import { pullEn } from './en/pull';
+import { tablesEn } from './en/tables';
 
 /** All English texts of the console. Other languages use the same keys. */
 export const en = {
@@ -39,6 +40,7 @@ export const en = {
   ...mailEn,
   ...overviewEn,
   ...pullEn,
+  ...tablesEn,
   copied: 'Copied',
   'payload.cut': 'Truncated for display.',
   'payload.whole': 'Show all',

@@ -1,11 +1,17 @@
 import './table.css';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import { Icon } from '../icon/Icon';
 import { type MenuItem, RowMenu } from '../menu/RowMenu';
 import { t } from '../messages/t';
 import { prefer, usePreferences } from '../preferences';
+import { ColumnHandle } from './ColumnHandle';
+import { showFullText } from './show-full-text';
+import { type ColumnWidths, useColumnWidths } from './use-column-widths';
+import { useFittedWidths } from './use-fitted-widths';
 
 export interface Column<Row> {
+  /** Name of the column in stored preferences. Unique in the table. */
+  id: string;
   label: string;
   /** Returns the content of a cell. Text is isolated, because a right-to-left text must not reorder its neighbors. */
   cell: (row: Row) => ReactNode;
@@ -16,6 +22,8 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
+  /** Name of the list in stored preferences. */
+  id: string;
   label: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
@@ -24,27 +32,58 @@ interface TableProps<Row> {
   actions?: { nameOf: (row: Row) => string; itemsOf: (row: Row) => readonly MenuItem[] };
 }
 
-/** Table with one line per row and a header that stays visible. On phones, each row is a card. */
-export function Table<Row>({ label, rows, columns, keyOf, actions }: TableProps<Row>): ReactNode {
+/** How a column gets its width: from the user, from the space that the other columns leave, or from its content. */
+type Look = 'sized' | 'flexible' | 'plain';
+
+/**
+ * Table with one line per row, columns of adjustable width, and a header that stays visible. On phones, each row is a
+ * card.
+ */
+export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TableProps<Row>): ReactNode {
   const { density } = usePreferences();
-  const width = `${100 / Math.max(1, columns.filter(({ isFlexible }) => isFlexible).length)}%`;
+  const region = useRef<HTMLDivElement>(null);
+  const sizing = useColumnWidths(id);
+  const sizable = actions ? columns : columns.slice(0, -1);
+  const lookOf = (column: Column<Row>): Look => {
+    if (sizable.includes(column) && sizing.widths[column.id] !== undefined) return 'sized';
+    return column.isFlexible ? 'flexible' : 'plain';
+  };
+  const looks = columns.map(lookOf);
+  const shape = looks.join();
+  useFittedWidths(region, sizing.widths, shape);
+  // While the user drags, only the header changes.
+  const body = useMemo(
+    () =>
+      rows.map((row) => (
+        <tr key={keyOf(row)} role="row">
+          {columns.map((column, index) => (
+            <Cell key={column.id} column={column} look={looks[index] ?? 'plain'} row={row} />
+          ))}
+          {actions && (
+            <td role="cell" className="row-actions">
+              <RowActions name={actions.nameOf(row)} items={actions.itemsOf(row)} />
+            </td>
+          )}
+        </tr>
+      )),
+    [rows, columns, shape, actions],
+  );
   // The roles are explicit, because the layout of a card removes the roles that the elements have by default.
   return (
     <>
       <DensitySwitch />
-      <div className={`table-region ${density}`} tabIndex={0} role="region" aria-label={label}>
-        <table className="list" role="table" aria-label={label}>
+      <div ref={region} className={`table-region ${density}`} tabIndex={0} role="region" aria-label={label}>
+        <table className={looks.includes('flexible') ? 'list' : 'list rigid'} role="table" aria-label={label}>
           <thead role="rowgroup">
             <tr role="row">
-              {columns.map((column) => (
-                <th
-                  key={column.label}
-                  role="columnheader"
-                  scope="col"
-                  {...(column.isFlexible && { className: 'flexible', style: { width } })}
-                >
-                  {column.label}
-                </th>
+              {columns.map((column, index) => (
+                <Head
+                  key={column.id}
+                  column={column}
+                  look={looks[index] ?? 'plain'}
+                  share={100 / looks.filter((look) => look === 'flexible').length}
+                  sizing={sizable.includes(column) ? sizing : null}
+                />
               ))}
               {actions && (
                 <th role="columnheader" scope="col">
@@ -53,32 +92,59 @@ export function Table<Row>({ label, rows, columns, keyOf, actions }: TableProps<
               )}
             </tr>
           </thead>
-          <tbody role="rowgroup">
-            {rows.map((row) => (
-              <tr key={keyOf(row)} role="row">
-                {columns.map((column) => (
-                  <Cell key={column.label} column={column} row={row} />
-                ))}
-                {actions && (
-                  <td role="cell" className="row-actions">
-                    <RowActions name={actions.nameOf(row)} items={actions.itemsOf(row)} />
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
+          <tbody role="rowgroup">{body}</tbody>
         </table>
       </div>
     </>
   );
 }
 
-function Cell<Row>({ column: { label, cell, full, isFlexible }, row }: { column: Column<Row>; row: Row }): ReactNode {
+interface HeadProps {
+  column: { id: string; label: string };
+  look: Look;
+  /** Share of the width of a flexible column, in percent. */
+  share: number;
+  /** Null for the last column, which has no border to drag. */
+  sizing: ColumnWidths | null;
+}
+
+function Head({ column: { id, label }, look, share, sizing }: HeadProps): ReactNode {
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      className={look === 'plain' ? undefined : look}
+      // Otherwise, the name of the cell would contain the name of the border.
+      aria-label={label}
+      data-column={sizing === null ? undefined : id}
+      style={look === 'flexible' ? ({ '--share': `${share}%` } as object) : undefined}
+    >
+      <span className="column-label" title={look === 'sized' ? label : undefined}>
+        {label}
+      </span>
+      {sizing !== null && (
+        <ColumnHandle column={id} label={label} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />
+      )}
+    </th>
+  );
+}
+
+interface CellProps<Row> {
+  column: Column<Row>;
+  look: Look;
+  row: Row;
+}
+
+function Cell<Row>({ column: { label, cell, full }, look, row }: CellProps<Row>): ReactNode {
   const content = cell(row);
   const text = full?.(row) ?? (typeof content === 'string' ? content : undefined);
   return (
-    <td role="cell" data-label={label} className={isFlexible ? 'flexible' : undefined}>
-      <span className="cell" title={isFlexible ? text : undefined}>
+    <td role="cell" data-label={label} className={look === 'plain' ? undefined : look}>
+      <span
+        className="cell"
+        title={look === 'plain' ? undefined : text}
+        onMouseEnter={look === 'sized' && text === undefined ? showFullText : undefined}
+      >
         {typeof content === 'string' ? <bdi>{content}</bdi> : content}
       </span>
     </td>

@@ -1,0 +1,80 @@
+import './column-handle.css';
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { t } from '../messages/t';
+import type { ColumnWidths } from './use-column-widths';
+import { clampWidth, WIDTH_MAX_PX, WIDTH_MIN_PX } from './widths';
+
+const STEP_PX = 16;
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX };
+
+interface ColumnHandleProps extends Pick<ColumnWidths, 'drag' | 'store' | 'reset'> {
+  column: string;
+  label: string;
+}
+
+/**
+ * Border of a header cell, which changes the column's width: by dragging, or with the arrow keys. A double-click and the
+ * Home key restore the default width. The parent element is the header cell.
+ */
+export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandleProps): ReactNode {
+  const handle = useRef<HTMLSpanElement>(null);
+  const [from, setFrom] = useState<{ x: number; px: number } | null>(null);
+  const widthPx = useCellWidth(handle);
+  const draggedTo = ({ clientX }: PointerEvent): number =>
+    from === null || clientX === from.x ? widthPx : clampWidth(from.px + clientX - from.x);
+  const press = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key];
+    if (step !== undefined) store(column, widthPx + step);
+    else if (event.key === 'Home') reset(column);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <span
+      ref={handle}
+      role="separator"
+      tabIndex={0}
+      className={from === null ? 'column-handle' : 'column-handle dragged'}
+      aria-orientation="vertical"
+      aria-label={t('table.width-of', { column: label })}
+      aria-valuenow={widthPx}
+      aria-valuemin={WIDTH_MIN_PX}
+      aria-valuemax={WIDTH_MAX_PX}
+      aria-valuetext={t('table.width', { px: widthPx })}
+      title={t('table.resize')}
+      onKeyDown={press}
+      onDoubleClick={() => reset(column)}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        event.currentTarget.setPointerCapture(event.pointerId);
+        setFrom({ x: event.clientX, px: widthPx });
+      }}
+      onPointerMove={(event) => {
+        if (from !== null && event.clientX !== from.x) drag(column, draggedTo(event));
+      }}
+      onPointerUp={(event) => {
+        if (from !== null && event.clientX !== from.x) store(column, draggedTo(event));
+        setFrom(null);
+      }}
+      onPointerCancel={() => {
+        drag(column, null);
+        setFrom(null);
+      }}
+    />
+  );
+}
+
+/** Returns the current width of the header cell, in px. */
+function useCellWidth(handle: { current: HTMLElement | null }): number {
+  const [px, setPx] = useState(WIDTH_MIN_PX);
+  useLayoutEffect(() => {
+    const cell = handle.current?.parentElement;
+    if (!cell) return;
+    const measure = (): void => setPx(clampWidth(cell.getBoundingClientRect().width));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(cell);
+    return () => observer.disconnect();
+  }, [handle]);
+  return px;
+}
