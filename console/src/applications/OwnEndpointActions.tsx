@@ -9,33 +9,30 @@ import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 import type { OwnEndpoint } from './application-queries';
+import { DisableOwnEndpoint } from './DisableOwnEndpoint';
+import { losesPending } from './endpoint-health';
+import { useStatusChange } from './use-status-change';
 
-type Asked = 'status' | 'test' | 'recover' | 'delete';
+type Asked = 'test' | 'recover' | 'delete';
 
-/** Actions on an endpoint of a customer. Every action requires confirmation. */
+/** Actions on an endpoint of a customer. Actions that cannot be undone require confirmation. */
 export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<Asked | null>(null);
+  const [isDisabling, setDisabling] = useState(false);
   const [type, setType] = useState(of.event_types.find((each) => !each.endsWith('*')) ?? 'posthorn.test');
   const [since, setSince] = useState('');
   const [job, setJob] = useState<string | null>(null);
+  const changeStatus = useStatusChange(app);
   const params = { path: { app, endpoint: of.id } };
-  const isOn = of.status === 'active';
   const refresh = async (): Promise<void> => {
     for (const key of ['own-endpoint', 'own-endpoint-stats', 'own-endpoint-attempts'])
       await queries.invalidateQueries({ queryKey: [key, env, app, of.id] });
     await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
   };
   const acts: Readonly<Record<Asked, () => Promise<unknown>>> = {
-    status: () =>
-      answered(
-        api.PATCH('/v1/app/{app}/endpoints/{endpoint}', {
-          params,
-          body: { status: isOn ? 'disabled' : 'active' } as never,
-        }),
-      ).then(refresh),
     test: () =>
       answered(api.POST('/v1/app/{app}/endpoints/{endpoint}/test', { params, body: { event_type: type } })).then(
         refresh,
@@ -59,13 +56,11 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
     },
   };
   const labels: Readonly<Record<Asked, string>> = {
-    status: t(isOn ? 'disable' : 'enable'),
     test: t('test.send'),
     recover: t('own-endpoint.recover'),
     delete: t('delete'),
   };
   const texts: Readonly<Record<Asked, string>> = {
-    status: t(isOn ? 'own-endpoint.disable-text' : 'own-endpoint.enable-text'),
     test: t('own-endpoint.test-text'),
     recover: t('repair.recover-text'),
     delete: t('own-endpoint.delete-text'),
@@ -79,6 +74,12 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       >
         {t('edit')}
       </Link>
+      <button
+        type="button"
+        onClick={() => (losesPending(queries, env, app, of) ? setDisabling(true) : changeStatus(of))}
+      >
+        {t(of.status === 'active' ? 'disable' : 'enable')}
+      </button>
       {(Object.keys(labels) as Asked[]).map((act) => (
         <button key={act} type="button" onClick={() => setAsked(act)}>
           {labels[act]}
@@ -92,6 +93,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
           )
         }
       />
+      {isDisabling && <DisableOwnEndpoint app={app} of={of} onClose={() => setDisabling(false)} />}
       {job !== null && (
         <span role="status">
           {t('job-link.begun')} <PathLink to={`/${env}/jobs/${job}`}>{t('job-link.open')}</PathLink>
@@ -101,7 +103,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
         <Confirm
           title={labels[asked]}
           action={labels[asked]}
-          isDangerous={asked === 'delete' || (asked === 'status' && isOn)}
+          isDangerous={asked === 'delete'}
           onConfirm={acts[asked]}
           onClose={() => setAsked(null)}
           {...(asked === 'delete' && { typed: of.url ?? of.id })}

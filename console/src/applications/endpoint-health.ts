@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { answered, type Environment, type Schemas, serviceNowMs } from '../api/client';
 import { t } from '../kit/messages/t';
 import { failuresIn, type Health, healthOf } from '../kit/status/health';
 import { useSigned } from '../session/session';
@@ -53,6 +53,15 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
     health: health ?? (isError || hour.isError ? { state: 'unknown' } : null),
     pending: day === undefined ? null : { count: day.waiting.count, isCapped: day.waiting.is_capped },
   };
+}
+
+/** Returns whether pending deliveries end at once if the endpoint is disabled, according to the cached count, or may. */
+export function losesPending(queries: QueryClient, environment: Environment, app: string, of: OwnEndpoint): boolean {
+  // The pending deliveries of an endpoint with its own URL wait for their next attempt.
+  if (of.status !== 'active' || of.url !== null) return false;
+  const key = ['own-endpoint-stats', environment, app, of.id];
+  const cached = queries.getQueryData<{ waiting: { count: number } }>(key);
+  return cached === undefined || cached.waiting.count > 0;
 }
 
 /** Returns since when an endpoint or its destination is disabled, or null if the list does not contain it. */

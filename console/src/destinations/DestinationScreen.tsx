@@ -8,6 +8,7 @@ import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { SigningSecret } from '../kit/form/SigningSecret';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -16,12 +17,14 @@ import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
-import { useDestinationHealth } from './destination-health';
+import { hasPending, useDestinationHealth } from './destination-health';
 import { type DestinationDetail, useDestination } from './destination-queries';
+import { DisableDestination } from './DisableDestination';
 import { Figures } from './Figures';
 import { LastDeliveries, LastError } from './LastDeliveries';
 import { Recover } from './Recover';
 import { TestEvent } from './TestEvent';
+import { useStatusChange } from './use-status-change';
 
 /** One destination: its state, delivery settings and secret. */
 export function DestinationScreen(): ReactNode {
@@ -44,7 +47,7 @@ export function DestinationScreen(): ReactNode {
           </Link>
         )}
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -156,20 +159,15 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   const { can, api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<'status' | 'delete' | 'recover' | 'cancel' | null>(null);
+  const changeStatus = useStatusChange();
+  const [asked, setAsked] = useState<'disable' | 'delete' | 'recover' | 'cancel' | null>(null);
   const [cancelled, setCancelled] = useState<number | null>(null);
   const params = { path: { id: of.id } };
   const isOn = of.status === 'active';
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const refresh = async (): Promise<void> => {
-    await queries.invalidateQueries({ queryKey: ['destination', env, of.id] });
-    await queries.invalidateQueries({ queryKey: ['destinations', env] });
-  };
-  const change = async (): Promise<void> => {
-    await answered(
-      api.PATCH('/v1/destinations/{id}', { params, body: { status: isOn ? 'disabled' : 'active' } as never }),
-    );
-    await refresh();
+  const switchStatus = (): void => {
+    if (isOn && hasPending(queries, env, of.id)) setAsked('disable');
+    else changeStatus(of);
   };
   const remove = async (): Promise<void> => {
     await answered(api.DELETE('/v1/destinations/{id}', { params }));
@@ -195,7 +193,7 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
           {t('destination.cancel')}
         </button>
       )}
-      <button type="button" onClick={() => setAsked('status')}>
+      <button type="button" onClick={switchStatus}>
         {t(isOn ? 'disable' : 'enable')}
       </button>
       <button type="button" onClick={() => setAsked('delete')}>
@@ -205,17 +203,7 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
       {asked === 'cancel' && (
         <CancelWaiting id={of.id} name={of.name} onDone={setCancelled} onClose={() => setAsked(null)} />
       )}
-      {asked === 'status' && (
-        <Confirm
-          title={t(isOn ? 'disable' : 'enable')}
-          action={t(isOn ? 'disable' : 'enable')}
-          isDangerous={isOn}
-          onConfirm={change}
-          onClose={() => setAsked(null)}
-        >
-          <p>{t(isOn ? 'destination.disable' : 'destination.enable')}</p>
-        </Confirm>
-      )}
+      {asked === 'disable' && <DisableDestination id={of.id} name={of.name} onClose={() => setAsked(null)} />}
       {asked === 'delete' && (
         <Confirm
           title={t('delete')}

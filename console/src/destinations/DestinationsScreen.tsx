@@ -2,10 +2,11 @@ import './destinations.css';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { useDestinations } from './destination-queries';
-import { DestinationRow } from './DestinationRow';
+import { DestinationTable } from './DestinationTable';
 import { Filters } from './Filters';
 import { NewDestination } from './NewDestination';
 
@@ -18,7 +19,7 @@ export function DestinationsScreen(): ReactNode {
   const [isCreating, setCreating] = useState(false);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.destinations')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.destinations')}</h1>
@@ -30,35 +31,15 @@ export function DestinationsScreen(): ReactNode {
           <span className="quiet">{t('needs-write')}</span>
         )}
       </div>
-      {(isFiltered || rows.length > 0) && <Filters of={filters} />}
-      {isPending && <p role="status">{t('loading')}</p>}
+      {(isPending || isFiltered || rows.length > 0) && <Filters of={filters} />}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">
           {t(isFiltered ? 'destinations.none-match' : 'destinations.none')}
         </p>
       )}
-      {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.destinations')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('destination.name')}</th>
-                <th scope="col">{t('health')}</th>
-                <th scope="col">{t('destinations.day')}</th>
-                <th scope="col">{t('destination.type')}</th>
-                <th scope="col">URL</th>
-                <th scope="col">{t('created')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <DestinationRow key={row.id} of={row} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {rows.length > 0 && <DestinationTable rows={rows} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>

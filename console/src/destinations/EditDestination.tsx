@@ -6,6 +6,7 @@ import { answered } from '../api/client';
 import { deliveryChangesOf, deliveryDraftOf, deliveryFaultOf } from '../kit/delivery/delivery-draft';
 import { DeliveryFields } from '../kit/delivery/DeliveryFields';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type DestinationDetail, useDestination } from './destination-queries';
@@ -28,7 +29,7 @@ export function EditDestination(): ReactNode {
           ← {data?.name ?? id}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && <h1>{t('edit.title', { name: data.name })}</h1>}
       {data && (can('write') ? <Form of={data} /> : <p>{t('needs-write')}</p>)}

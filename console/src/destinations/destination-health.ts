@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { answered, type Schemas } from '../api/client';
+import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { answered, type Environment, type Schemas } from '../api/client';
 import { failuresIn, type Health, healthOf, type TargetFacts, totalOf } from '../kit/status/health';
 import { useSigned } from '../session/session';
 import { type DestinationDetail, useDestination, useFigures } from './destination-queries';
@@ -28,13 +28,15 @@ export function useDestinationHealth(target: Target, isAsked = true): Destinatio
   const detail = needsDetail ? loaded : target;
   const figures = useOutcomes(id, isAsked);
   const pending = usePending(id, isAsked);
-  if ((concerns === undefined && !isError) || detail === undefined) return { health: null, pending };
+  // A disabled destination shows its state at once. The reason follows.
+  if (status === 'active' && ((concerns === undefined && !isError) || detail === undefined))
+    return { health: null, pending };
   const health = healthOf({
     ...figures,
     status,
-    reason: detail.disabled_reason ?? null,
+    reason: detail?.disabled_reason ?? null,
     disabledAt: sinceOf(concerns, 'target.disabled', id),
-    circuit: circuitOf(detail.circuit),
+    circuit: circuitOf(detail?.circuit),
   });
   return { health: health ?? (figures.isError ? { state: 'unknown' } : null), pending };
 }
@@ -85,6 +87,12 @@ function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] 
       answered(api.GET('/v1/events/count', { params: { query: { destination: id, status: ['retrying'] } }, signal })),
   });
   return data === undefined ? null : { count: data.count, isCapped: data.is_capped };
+}
+
+/** Returns whether deliveries to a destination are pending, according to the cached count, or may be. */
+export function hasPending(queries: QueryClient, environment: Environment, id: string): boolean {
+  const cached = queries.getQueryData<Schemas['EventCountItem']>(['pending-of', environment, id]);
+  return cached === undefined || cached.count > 0;
 }
 
 /** Returns the start of a current problem of a destination, or null if the list does not contain it. */

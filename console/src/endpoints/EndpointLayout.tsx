@@ -10,7 +10,8 @@ import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
-import { type EndpointDetail, useChangeEndpoint, useEndpoint } from './endpoint-queries';
+import { type EndpointDetail, useEndpoint } from './endpoint-queries';
+import { useStatusChange } from './use-status-change';
 
 const TABS = [
   ['/$env/endpoints/$id', 'endpoint.setup'],
@@ -75,9 +76,8 @@ function Actions({ of }: { of: EndpointDetail }): ReactNode {
   const { can, api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const change = useChangeEndpoint(of.id);
-  const [asked, setAsked] = useState<'status' | 'delete' | null>(null);
-  const isOn = of.status === 'active';
+  const changeStatus = useStatusChange();
+  const [isDeleting, setDeleting] = useState(false);
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
   const remove = async (): Promise<void> => {
     await answered(api.DELETE('/v1/endpoints/{id}', { params: { path: { id: of.id } } }));
@@ -85,33 +85,22 @@ function Actions({ of }: { of: EndpointDetail }): ReactNode {
     queries.removeQueries({ queryKey: ['endpoint', env, of.id] });
     await queries.invalidateQueries({ queryKey: ['endpoints', env] });
   };
-  const act = t(isOn ? 'endpoint.pause' : 'endpoint.activate');
   return (
     <span className="actions">
-      <button type="button" onClick={() => setAsked('status')}>
-        {act}
+      <button type="button" onClick={() => changeStatus(of)}>
+        {t(of.status === 'active' ? 'endpoint.pause' : 'endpoint.activate')}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" onClick={() => setDeleting(true)}>
         {t('delete')}
       </button>
-      {asked === 'status' && (
-        <Confirm
-          title={act}
-          action={act}
-          onConfirm={() => change({ status: isOn ? 'paused' : 'active' })}
-          onClose={() => setAsked(null)}
-        >
-          <p>{t(isOn ? 'endpoint.pause-text' : 'endpoint.activate-text')}</p>
-        </Confirm>
-      )}
-      {asked === 'delete' && (
+      {isDeleting && (
         <Confirm
           title={t('delete')}
           action={t('delete')}
           isDangerous
           typed={of.name}
           onConfirm={remove}
-          onClose={() => setAsked(null)}
+          onClose={() => setDeleting(false)}
         >
           <p>{t('endpoint.delete-text')}</p>
         </Confirm>

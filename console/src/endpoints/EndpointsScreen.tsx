@@ -1,15 +1,14 @@
 import './endpoints.css';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
-import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
-import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { ENDPOINT_STATUSES, type EndpointFilters } from './endpoint-filters';
-import { type EndpointItem, useEndpoints, usePresets } from './endpoint-queries';
+import { useEndpoints, usePresets } from './endpoint-queries';
+import { EndpointTable } from './EndpointTable';
 import { NewEndpoint } from './NewEndpoint';
 
 /** List of inbound endpoints, to which providers send webhooks. */
@@ -22,7 +21,7 @@ export function EndpointsScreen(): ReactNode {
   const count = data?.pages[0]?.count;
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.endpoints')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.endpoints')}</h1>
@@ -39,7 +38,7 @@ export function EndpointsScreen(): ReactNode {
           <span className="quiet">{t('needs-write')}</span>
         )}
       </div>
-      {(isFiltered || rows.length > 0) && <Filters filters={filters} />}
+      {(isPending || isFiltered || rows.length > 0) && <Filters filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data &&
@@ -120,64 +119,5 @@ function Filters({ filters }: { filters: EndpointFilters }): ReactNode {
         </button>
       )}
     </form>
-  );
-}
-
-function EndpointTable({ rows }: { rows: readonly EndpointItem[] }): ReactNode {
-  const { environment: env } = useSigned();
-  const names = new Map(usePresets().map(({ id, name }) => [id, name]));
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.endpoints')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('endpoint.name')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('endpoint.preset')}</th>
-            <th scope="col">{t('endpoint.verification')}</th>
-            <th scope="col">{t('endpoint.url')}</th>
-            <th scope="col">{t('endpoint.routes')}</th>
-            <th scope="col">{t('created')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <Link to="/$env/endpoints/$id" params={{ env, id: row.id }}>
-                  {row.name}
-                </Link>
-              </td>
-              <td>
-                <Status of={row.status} />
-              </td>
-              <td>{row.preset === null ? '–' : (names.get(row.preset) ?? row.preset)}</td>
-              <td>
-                {row.verification === 'none' ? (
-                  <span className="status busy">
-                    <span aria-hidden="true">!</span> {t('verification.none')}
-                  </span>
-                ) : row.has_secret || row.verification === 'jwt' ? (
-                  t('endpoint.verified-by', {
-                    scheme: row.verification === 'preset' ? t('endpoint.by-provider') : row.verification,
-                  })
-                ) : (
-                  <span className="status busy">
-                    <span aria-hidden="true">!</span> {t('endpoint.no-secret')}
-                  </span>
-                )}
-              </td>
-              <td className="long">
-                <code>{row.url}</code>
-              </td>
-              <td>{row.destinations.length}</td>
-              <td>
-                <Time at={row.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

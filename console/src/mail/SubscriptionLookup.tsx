@@ -1,9 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { inObject } from '../kit/undo/cached-rows';
+import type { Change } from '../kit/undo/perform';
+import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
 import { type Subscription, type Topic, useSubscription } from './topic-queries';
 
@@ -45,22 +47,9 @@ export function SubscriptionLookup({ topic }: { topic: Topic }): ReactNode {
 }
 
 function Found({ topic, subscription }: { topic: Topic; subscription: Subscription }): ReactNode {
-  const { api, can, environment: env } = useSigned();
-  const queries = useQueryClient();
+  const { can } = useSigned();
+  const change = useSubscriptionChange(topic);
   const isIn = subscription.subscription === 'opt_in';
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: () =>
-      answered(
-        api.PUT('/v1/topics/{id}/subscriptions/{address}', {
-          params: { path: { id: topic.id, address: subscription.email } },
-          body: { subscription: isIn ? 'opt_out' : 'opt_in' },
-        }),
-      ),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['topic-subscription', env, topic.id] });
-      await queries.invalidateQueries({ queryKey: ['topic-subscriptions', env, topic.id] });
-    },
-  });
   return (
     <div className="why">
       <p className="actions" role="status">
@@ -72,12 +61,38 @@ function Found({ topic, subscription }: { topic: Topic; subscription: Subscripti
       </p>
       {can('write') && (
         <p>
-          <button type="button" disabled={isPending} onClick={() => mutate()}>
+          <button type="button" onClick={() => change(subscription)}>
             {t(isIn ? 'topic.unsubscribe' : 'topic.subscribe')}
           </button>
         </p>
       )}
-      <FaultLine fault={error} />
     </div>
   );
+}
+
+/**
+ * Returns a function that subscribes or unsubscribes an address, and offers to undo it. A choice of the recipient cannot
+ * be restored, because the API would store it as its own.
+ */
+function useSubscriptionChange(topic: Topic): (before: Subscription) => void {
+  const { api, environment: env } = useSigned();
+  const run = useReversible();
+  return (before) => {
+    const { email } = before;
+    const params = { path: { id: topic.id, address: email } };
+    const changeTo = (to: Pick<Subscription, 'subscription' | 'origin'>): Change => ({
+      subject: `${topic.id} ${email}`,
+      views: [{ queryKey: ['topic-subscription', env, topic.id, email], change: inObject(to) }],
+      refreshed: [['topic-subscriptions', env, topic.id]],
+      send: () =>
+        answered(
+          to.origin === 'default'
+            ? api.DELETE('/v1/topics/{id}/subscriptions/{address}', { params })
+            : api.PUT('/v1/topics/{id}/subscriptions/{address}', { params, body: { subscription: to.subscription } }),
+        ),
+      done: t(to.subscription === 'opt_in' ? 'undo.subscribed' : 'undo.unsubscribed', { email }),
+    });
+    const change = changeTo({ subscription: before.subscription === 'opt_in' ? 'opt_out' : 'opt_in', origin: 'api' });
+    run(before.origin === 'recipient' ? change : { ...change, inverse: changeTo(before) });
+  };
 }

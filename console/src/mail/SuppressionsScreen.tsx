@@ -1,16 +1,18 @@
 import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
 import { ORIGINS, type SuppressionFilters } from './mail-filters';
 import { type Suppression, useSuppressions } from './mail-queries';
+import { addition, isRestorable, removal } from './suppression-changes';
+import { SuppressionTable } from './SuppressionTable';
 
 /** List of suppressed addresses, which get no mail. */
 export function SuppressionsScreen(): ReactNode {
@@ -18,6 +20,7 @@ export function SuppressionsScreen(): ReactNode {
   const queries = useQueryClient();
   const filters = useSearch({ from: '/$env/suppressions' });
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useSuppressions(filters);
+  const removeManual = useManualRemoval();
   const [asked, setAsked] = useState<Suppression | 'new' | null>(null);
   const [email, setEmail] = useState('');
   const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: ['suppressions', environment] });
@@ -30,8 +33,12 @@ export function SuppressionsScreen(): ReactNode {
     await answered(api.DELETE('/v1/suppressions/{id}', { params: { path: { id } } }));
     await refresh();
   };
+  const startRemoval = (row: Suppression): void => {
+    if (isRestorable(row)) removeManual(row);
+    else setAsked(row);
+  };
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.suppressions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.suppressions')}</h1>
@@ -51,7 +58,7 @@ export function SuppressionsScreen(): ReactNode {
           {t(Object.keys(filters).length > 0 ? 'suppression.none-match' : 'suppression.none')}
         </p>
       )}
-      {rows.length > 0 && <Table rows={rows} onRemove={setAsked} />}
+      {rows.length > 0 && <SuppressionTable rows={rows} onRemove={startRemoval} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -99,71 +106,32 @@ export function SuppressionsScreen(): ReactNode {
               <bdi>{asked.email}</bdi>
             </strong>
           </p>
-          <p>{t(asked.origin === 'manual' ? 'suppression.remove-text' : 'suppression.remove-harm')}</p>
+          <p>{t('suppression.remove-harm')}</p>
         </Confirm>
       )}
     </div>
   );
 }
 
-function Table({ rows, onRemove }: { rows: readonly Suppression[]; onRemove: (row: Suppression) => void }): ReactNode {
-  const { can, environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.suppressions')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('suppression.email')}</th>
-            <th scope="col">{t('suppression.origin')}</th>
-            <th scope="col">{t('suppression.source')}</th>
-            <th scope="col">{t('suppression.since')}</th>
-            <th scope="col">{t('suppression.until')}</th>
-            {can('write') && <th scope="col">{t('key.actions')}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="long">
-                <bdi>{row.email}</bdi>
-              </td>
-              <td>{word('origin', row.origin)}</td>
-              <td>
-                {row.source_id === null ? (
-                  '–'
-                ) : (
-                  <Link
-                    to="/$env/emails/$id"
-                    params={{ env, id: row.source_id }}
-                    preload={false}
-                    aria-label={`${t('suppression.source')}: ${row.email}`}
-                  >
-                    {t('mail.email')}
-                  </Link>
-                )}
-              </td>
-              <td>
-                <Time at={row.created_at} />
-              </td>
-              <td>{row.expires_at === null ? '–' : <Time at={row.expires_at} />}</td>
-              {can('write') && (
-                <td>
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`${t('suppression.remove')}: ${row.email}`}
-                    onClick={() => onRemove(row)}
-                  >
-                    {t('suppression.remove')}
-                  </button>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+/** Returns a function that removes a suppression that was added manually, and offers to undo it. */
+function useManualRemoval(): (row: Suppression) => void {
+  const { api, environment: env } = useSigned();
+  const run = useReversible();
+  return (row) => {
+    const { email } = row;
+    run({
+      subject: email,
+      views: [removal(env, row)],
+      send: () => answered(api.DELETE('/v1/suppressions/{id}', { params: { path: { id: row.id } } })),
+      done: t('undo.suppression-removed', { email }),
+      inverse: {
+        subject: email,
+        views: [addition(env, row)],
+        send: () => answered(api.POST('/v1/suppressions', { body: { email } })),
+        done: t('undo.suppressed', { email }),
+      },
+    });
+  };
 }
 
 function Filters({ filters }: { filters: SuppressionFilters }): ReactNode {

@@ -1,17 +1,8 @@
 import type { ReactNode } from 'react';
-import { germanField, germanHeadline } from '../messages/de-faults';
-import { en } from '../messages/en';
-import { type MessageKey, t } from '../messages/t';
+import { germanField } from '../messages/de-faults';
+import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
-
-/** Additional fields of an error. */
-interface FaultFields {
-  type?: string;
-  requestId?: string | null;
-  fields?: readonly { path: string; message: string }[];
-  details?: Readonly<Record<string, unknown>>;
-  retryAfterSeconds?: number | null;
-}
+import { type FaultFields, headlineOf, usersOf } from './fault-headline';
 
 /** Shows why a call failed and what to do, in the user's language. Renders nothing without a fault. */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
@@ -55,26 +46,5 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
         </p>
       )}
     </div>
-  );
-}
-
-/** Returns the headline, and the service's message if the headline is a translation that says less. */
-function headlineOf(fault: FaultFields, language: string): { headline: string; original: string | null } {
-  const { type, details = {} } = fault;
-  if (type === 'unreachable') return { headline: t('unreachable'), original: null };
-  if (usersOf(details).length > 0) return { headline: t('fault.in-use'), original: null };
-  const key = `fault.reason.${String(details['reason'])}`;
-  if (key in en) return { headline: t(key as MessageKey), original: null };
-  const message = fault instanceof Error ? fault.message : null;
-  const german = language === 'de' ? germanHeadline(type) : null;
-  if (german !== null) return { headline: german, original: message };
-  return { headline: message ?? t('wrong.title'), original: null };
-}
-
-/** Returns the objects that use the object to delete: ids, or kinds with ids. */
-function usersOf({ used_by: users }: Readonly<Record<string, unknown>>): string[] {
-  if (!Array.isArray(users)) return [];
-  return (users as unknown[]).map((user) =>
-    typeof user === 'object' && user !== null ? Object.values(user).join(' ') : String(user),
   );
 }

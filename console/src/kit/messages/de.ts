@@ -222,7 +222,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
     'Circuit Breaker nicht geschlossen. Zustellungen bleiben ausstehend und verbrauchen keine Versuche. Seit',
   'destination.disable':
     'Das Ziel erhält bis zum Aktivieren keine Zustellungen. Ausstehende Zustellungen schlagen fehl.',
-  'destination.enable': 'Zustellungen werden fortgesetzt, der Circuit Breaker wird geschlossen.',
   'destination.delete': 'Das Ziel wird endgültig gelöscht. Seine Events bleiben erhalten.',
   'destinations.none': 'Noch keine Ziele. Ein Ziel erstellen, um Events zuzustellen.',
   'type.https': 'https: signierter POST',

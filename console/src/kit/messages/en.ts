@@ -218,7 +218,6 @@ export const en = {
   'destination.attempts': 'Max attempts',
   'destination.circuit-open': 'Circuit not closed. Deliveries stay pending and use no attempts. Since',
   'destination.disable': 'The destination receives no deliveries until you enable it. Pending deliveries fail.',
-  'destination.enable': 'Deliveries resume, and the circuit is closed.',
   'destination.delete': 'The destination is deleted permanently. Its events are kept.',
   'destinations.none': 'No destinations yet. Create one to deliver events.',
   'type.https': 'https: signed POST request',

@@ -18,7 +18,9 @@ describe('readKey', () => {
     [key('j', { isAlt: true }), null, null, null],
     [key('g'), null, null, 'g'],
     [key('e'), 'g', 'events', null],
-    [key('z'), 'g', null, null],
+    [key('q'), 'g', null, null],
+    [key('z'), null, 'undo', null],
+    [key('z', { isMod: true, isTyping: true }), null, null, null],
     [key('?'), 'g', 'help', null],
     [key('e'), null, null, null],
   ])('%j after %j: %j', (pressed, before, id, after) => {

@@ -32,6 +32,7 @@ export const SHORTCUTS = {
   select: { keys: ['x'], label: 'shortcut.select' },
   back: { keys: ['u'], label: 'shortcut.back' },
   replay: { keys: ['r'], label: 'shortcut.replay' },
+  undo: { keys: ['z'], label: 'shortcut.undo' },
 } as const satisfies Record<string, { keys: readonly string[]; label: MessageKey }>;
 
 export type ShortcutId = keyof typeof SHORTCUTS;

@@ -143,7 +143,7 @@ function Cell<Row>({ column: { label, cell, full }, look, row }: CellProps<Row>)
       <span
         className="cell"
         title={look === 'plain' ? undefined : text}
-        onMouseEnter={look === 'sized' && text === undefined ? showFullText : undefined}
+        onMouseEnter={look !== 'plain' && text === undefined ? showFullText : undefined}
       >
         {typeof content === 'string' ? <bdi>{content}</bdi> : content}
       </span>

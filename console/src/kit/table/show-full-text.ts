@@ -1,8 +1,11 @@
 import type { MouseEvent } from 'react';
 
-/** Shows the full text of a shortened cell on hover, if the content of the cell has no tooltip of its own. */
+/** Shows the full text of a shortened cell on hover, for content whose text is not known before it is drawn. */
 export function showFullText({ currentTarget: cell }: MouseEvent<HTMLElement>): void {
-  if (cell.querySelector('[title]') !== null) return;
-  if (cell.scrollWidth > cell.clientWidth) cell.title = cell.innerText;
+  if ([cell, ...cell.querySelectorAll('*')].some(isShortened)) cell.title = cell.innerText.replace(/\s+/g, ' ');
   else cell.removeAttribute('title');
+}
+
+function isShortened(element: Element): boolean {
+  return element.scrollWidth > element.clientWidth && getComputedStyle(element).textOverflow === 'ellipsis';
 }

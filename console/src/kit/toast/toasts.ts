@@ -1,7 +1,24 @@
-/** A short message about an action that succeeded. */
+/** A short message about an action. */
 export interface Toast {
   id: number;
   text: string;
+  /** A message about an action that failed stays until the user closes it. */
+  tone: 'good' | 'bad';
+  action: ToastAction | null;
+  subject: string | null;
+}
+
+/** Button of a message. */
+export interface ToastAction {
+  label: string;
+  onSelect: () => void;
+}
+
+interface ToastOptions {
+  tone?: Toast['tone'];
+  action?: ToastAction | undefined;
+  /** Object that the message is about. A newer message about the object replaces it. */
+  subject?: string;
 }
 
 /** Maximum number of messages. Older messages disappear first, so that they never cover the page. */
@@ -21,10 +38,11 @@ export function onToasts(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Shows a message that an action succeeded. */
-export function toast(text: string): void {
+/** Shows a message that an action succeeded, or failed. */
+export function toast(text: string, { tone = 'good', action, subject }: ToastOptions = {}): void {
   lastId += 1;
-  change([...shown, { id: lastId, text }].slice(-SHOWN_MAX));
+  const others = subject === undefined ? shown : shown.filter((each) => each.subject !== subject);
+  change([...others, { id: lastId, text, tone, action: action ?? null, subject: subject ?? null }].slice(-SHOWN_MAX));
 }
 
 export function closeToast(id: number): void {

@@ -60,7 +60,6 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.recover': 'Fehlgeschlagene wiederholen',
   'own-endpoint.disable-text':
     'Der Endpunkt erhält keine Zustellungen, bis er aktiviert wird. Inzwischen gesendete Events schlagen fehl und lassen sich wiederholen.',
-  'own-endpoint.enable-text': 'Zustellungen werden fortgesetzt, der Circuit Breaker wird geschlossen.',
   'own-endpoint.test-text': 'Sendet ein Beispiel-Event. Die Antwort erscheint in der Liste der Versuche.',
   'own-endpoint.delete-text':
     'Der Endpunkt und sein Secret werden endgültig gelöscht. Ausstehende Zustellungen schlagen fehl.',

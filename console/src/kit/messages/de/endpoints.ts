@@ -52,10 +52,6 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   'endpoint.verification-config': 'Signatureinstellungen (JSON): header, prefix, encoding, signed, …',
   'endpoint.pause': 'Pausieren',
   'endpoint.activate': 'Aktivieren',
-  'endpoint.pause-text':
-    'Anfragen werden weiter beantwortet, aber geparkt, bis der Endpunkt aktiviert ist und sie freigegeben werden.',
-  'endpoint.activate-text':
-    'Neue Anfragen werden wieder zugestellt. Geparkte Anfragen lassen sich unter „Erneut senden“ freigeben.',
   'endpoint.delete-text':
     'Die URL antwortet sofort mit 404. Empfangene Events bleiben bis zum Ende ihrer Aufbewahrungsfrist erhalten.',
   'endpoint.paused-why': 'Pausiert: Anfragen werden beantwortet und geparkt.',

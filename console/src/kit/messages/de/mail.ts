@@ -203,7 +203,6 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'suppression.since': 'Seit',
   'suppression.until': 'Läuft ab',
   'suppression.remove': 'Entfernen',
-  'suppression.remove-text': 'E-Mail an diese Adresse wird wieder gesendet.',
   'suppression.remove-harm':
     'Diese Adresse hatte einen Bounce oder eine Beschwerde. Erneutes Senden schadet der Reputation, wenn die Ursache nicht behoben ist.',
   'origin.bounce': 'Bounce',

@@ -58,7 +58,6 @@ export const applicationsEn = {
   'own-endpoint.recover': 'Retry failed',
   'own-endpoint.disable-text':
     'The endpoint receives no deliveries until you enable it. Events sent meanwhile fail and can be retried.',
-  'own-endpoint.enable-text': 'Deliveries resume, and the circuit is closed.',
   'own-endpoint.test-text': 'Sends an example event. The response appears in the list of attempts.',
   'own-endpoint.delete-text': 'The endpoint and its secret are deleted permanently. Pending deliveries fail.',
   'own-endpoints.none': 'No endpoints yet. Events sent to this application are stored but not delivered.',

@@ -48,9 +48,6 @@ export const endpointsEn = {
   'endpoint.verification-config': 'Signature settings (JSON): header, prefix, encoding, signed, …',
   'endpoint.pause': 'Pause',
   'endpoint.activate': 'Activate',
-  'endpoint.pause-text':
-    'Requests still get a response, but are parked until you activate the endpoint and release them.',
-  'endpoint.activate-text': 'New requests are delivered again. Release parked requests on the Replay tab.',
   'endpoint.delete-text':
     'The URL returns 404 immediately. Received events are kept until their retention period ends.',
   'endpoint.paused-why': 'Paused: requests get a response and are parked.',

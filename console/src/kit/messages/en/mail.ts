@@ -194,7 +194,6 @@ export const mailEn = {
   'suppression.since': 'Since',
   'suppression.until': 'Expires',
   'suppression.remove': 'Remove',
-  'suppression.remove-text': 'Email to this address is sent again.',
   'suppression.remove-harm':
     'This address bounced or complained. Sending to it again harms your reputation unless the cause is fixed.',
   'origin.bounce': 'Bounced',
