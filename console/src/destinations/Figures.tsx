@@ -4,6 +4,7 @@ import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { Plot } from '../kit/plot/Plot';
+import { PlotSkeleton } from '../kit/plot/PlotSkeleton';
 import type { Series } from '../kit/plot/series';
 import { usePreferences } from '../kit/preferences';
 import { formatDuration } from '../kit/time/format';
@@ -18,7 +19,7 @@ export function Figures({ id }: { id: string }): ReactNode {
   const { range = '24h' } = useSearch({ from: '/$env/destinations/$id' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const { data, error } = useFigures(id, range);
+  const { data, error, isPending } = useFigures(id, range);
   const openEvents = (fromMs: number, toMs: number): void =>
     void navigate({
       to: '/$env/events',
@@ -47,6 +48,12 @@ export function Figures({ id }: { id: string }): ReactNode {
         </nav>
       </div>
       <FaultLine fault={data === undefined ? error : null} />
+      {isPending && (
+        <div className="plots">
+          <PlotSkeleton />
+          <PlotSkeleton />
+        </div>
+      )}
       {data && <FigurePlots rollups={data.data} windowMs={FIGURES[range].windowMs} onRange={openEvents} />}
     </section>
   );

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Schemas, serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Since } from '../kit/time/Since';
@@ -47,7 +48,7 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
           {t('destination.all-events')}
         </Link>
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton rows={3} className="deliveries-skeleton" />}
       <FaultLine fault={data === undefined ? error : null} />
       {data?.length === 0 && <p className="quiet">{t('destination.no-deliveries')}</p>}
       {data !== undefined && data.length > 0 && <Deliveries of={data} />}

@@ -17,7 +17,7 @@ import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
 import { explain } from './explain';
 import { listPlace, neighboursOf, rememberOpened } from './list-place';
-import { Loading } from './Loading';
+import { EventSkeleton } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
 import { Timeline } from './Timeline';
@@ -31,7 +31,7 @@ export function EventScreen(): ReactNode {
     <div className="page event">
       <title>{`${event?.event_type ?? id} · Posthorn`}</title>
       <Neighbours id={event?.id ?? id} />
-      {isPending && <Loading fault={failureReason} />}
+      {isPending && <EventSkeleton fault={failureReason} />}
       <FaultLine fault={error} />
       {event && <Shown key={event.id} event={event} />}
     </div>

@@ -20,7 +20,7 @@ import { FilterBar } from './FilterBar';
 import { FirstEvent } from './FirstEvent';
 import { formatCount } from './format-count';
 import { rememberList } from './list-place';
-import { Loading } from './Loading';
+import { EventsSkeleton } from './Loading';
 import { News } from './News';
 import { SavedViews } from './SavedViews';
 import { SelectionBar } from './SelectionBar';
@@ -82,7 +82,7 @@ export function EventsScreen(): ReactNode {
           onScrolled={setScrolled}
         />
       )}
-      {pages.isPending && <Loading fault={pages.failureReason} />}
+      {pages.isPending && <EventsSkeleton fault={pages.failureReason} />}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { FirstSteps } from './FirstSteps';
 import { areStepsOpen, keepStepsOpen } from './open-steps';
 import { useFirstSteps, useOverview } from './overview-queries';
 import { eventsOf, RANGE_DEFAULT, RANGES } from './overview-range';
+import { OverviewSkeleton } from './OverviewSkeleton';
 import { Plots } from './Plots';
 import { RunningJobs } from './RunningJobs';
 import { Totals } from './Totals';
@@ -22,7 +23,7 @@ export function OverviewScreen(): ReactNode {
   const { range = RANGE_DEFAULT } = useSearch({ from: '/$env/overview' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const { overview, attention, targets, running, tasks } = useOverview(range);
+  const { overview, attention, targets, running, isLoading, tasks } = useOverview(range);
   const figures = overview.data;
   const isQuiet =
     figures !== undefined &&
@@ -34,6 +35,8 @@ export function OverviewScreen(): ReactNode {
   const first = useFirstSteps(!isOver && (isQuiet || isBeginning));
   if (!isBeginning && isQuiet && first.isKnown && first.event === null) setBeginning(true);
   const isFirst = isBeginning && !isOver;
+  // Waits for all parts, because a part that appears later would move the parts below it.
+  const isWaiting = !isFirst && (isLoading || (isQuiet && first.isLoading));
   useEffect(() => {
     if (isFirst) keepStepsOpen(env, true);
   }, [env, isFirst]);
@@ -68,15 +71,17 @@ export function OverviewScreen(): ReactNode {
         )}
       </div>
       <FaultLine fault={figures === undefined ? overview.error : null} />
-      {overview.isPending && <p role="status">{t('loading')}</p>}
       {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={close} />}
-      {figures && !isFirst && <Totals of={figures} />}
-      <AttentionPanel
-        concerns={attention.data?.data}
-        truncated={attention.data?.truncated ?? []}
-        fault={attention.error}
-      />
-      {figures && !isFirst && (
+      {isWaiting && <OverviewSkeleton />}
+      {figures && !isFirst && !isWaiting && <Totals of={figures} />}
+      {!isWaiting && (
+        <AttentionPanel
+          concerns={attention.data?.data}
+          truncated={attention.data?.truncated ?? []}
+          fault={attention.error}
+        />
+      )}
+      {figures && !isFirst && !isWaiting && (
         <>
           <Plots of={figures} onRange={openEvents} />
           <div className="beside">

@@ -60,9 +60,7 @@ export function Plots({
   const shared = { startsMs, windowMs: windowMsOf(window), cursorKey: CURSOR, onRange };
   return (
     <section aria-label={t('overview.range')}>
-      <p className="quiet">
-        {t('overview.drag')} {t('overview.window-note')}
-      </p>
+      <PlotsNote />
       <div className="plots">
         <Plot {...shared} title={t('overview.outcomes')} series={series.outcomes} />
         <Plot
@@ -73,5 +71,14 @@ export function Plots({
         />
       </div>
     </section>
+  );
+}
+
+/** How to use the plots. */
+export function PlotsNote(): ReactNode {
+  return (
+    <p className="quiet">
+      {t('overview.drag')} {t('overview.window-note')}
+    </p>
   );
 }

@@ -57,6 +57,7 @@ export function useOverview(range: Range) {
     attention,
     targets,
     running,
+    isLoading: [overview, attention, targets, running].some((query) => query.isLoading),
     tasks: [figures, concerns, figures, jobs, figures, failing].filter((task) => task !== undefined),
   };
 }
@@ -87,6 +88,7 @@ export function useFirstSteps(isAsked: boolean) {
     event: events.data ?? null,
     destination: destinations.data ?? null,
     isKnown: events.isSuccess && destinations.isSuccess,
+    isLoading: events.isLoading || destinations.isLoading,
     tasks,
   };
 }

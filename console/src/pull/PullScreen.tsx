@@ -3,12 +3,14 @@ import type { ReactNode } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { formatDistance } from '../kit/time/format';
-import { Time } from '../kit/time/Time';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
 import { pullHealthOf } from './pull-health';
@@ -33,13 +35,13 @@ export function PullScreen(): ReactNode {
   });
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.pull')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.pull')}</h1>
       </div>
       <p className="quiet">{t('pull.text')}</p>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">
@@ -60,74 +62,85 @@ export function PullScreen(): ReactNode {
 
 function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
   const { environment: env } = useSigned();
+  const columns: Column<Position>[] = [
+    {
+      id: 'destination',
+      label: t('pull.destination'),
+      cell: ({ destination, name }) => (
+        <PathLink to={`/${env}/destinations/${destination}`}>
+          <bdi>{name}</bdi>
+        </PathLink>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    { id: 'status', label: t('column.status'), cell: ({ status }) => <Status of={status} /> },
+    {
+      id: 'source',
+      label: t('pull.consumer'),
+      cell: (of) => <Source of={of} />,
+      full: ({ endpoint }) => endpoint ?? t('pull.everything'),
+      isFlexible: true,
+    },
+    {
+      id: 'health',
+      label: t('pull.health'),
+      cell: ({ backlog, committed_through: through }) => <Health backlog={backlog} through={through} />,
+    },
+    {
+      id: 'backlog',
+      label: t('pull.backlog'),
+      cell: ({ backlog: { count, is_capped: isCapped } }) => t(isCapped ? 'pull.at-least' : 'pull.count', { count }),
+    },
+    {
+      id: 'oldest',
+      label: t('pull.oldest'),
+      cell: ({ backlog: { oldest_event: event, oldest_at: at } }) =>
+        event === null || at === null ? (
+          '–'
+        ) : (
+          <PathLink to={`/${env}/events/${event}`}>
+            <RelativeTime at={at} />
+          </PathLink>
+        ),
+    },
+    {
+      id: 'position',
+      label: t('pull.position'),
+      cell: ({ committed_through: through }) =>
+        through === null ? t('pull.nothing-yet') : <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>,
+      full: ({ committed_through: through }) => through ?? t('pull.nothing-yet'),
+      isFlexible: true,
+    },
+    {
+      id: 'moved',
+      label: t('pull.moved'),
+      cell: ({ committed_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
+    },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.pull')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('pull.destination')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('pull.consumer')}</th>
-            <th scope="col">{t('pull.health')}</th>
-            <th scope="col">{t('pull.backlog')}</th>
-            <th scope="col">{t('pull.oldest')}</th>
-            <th scope="col">{t('pull.position')}</th>
-            <th scope="col">{t('pull.moved')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(
-            ({ destination, name, status, endpoint, backlog, committed_through: through, committed_at: at }) => (
-              <tr key={`${destination} ${endpoint ?? ''}`}>
-                <td>
-                  <PathLink to={`/${env}/destinations/${destination}`}>{name}</PathLink>
-                </td>
-                <td>
-                  <Status of={status} />
-                </td>
-                <td>
-                  {endpoint === null ? (
-                    t('pull.everything')
-                  ) : (
-                    <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>
-                  )}{' '}
-                  <CopyButton
-                    text={`/v1/pull/${endpoint ?? destination}`}
-                    label={t('pull.copy')}
-                    name={t('pull.copy-of', { id: endpoint ?? destination })}
-                  />
-                </td>
-                <td className="long">
-                  <Health backlog={backlog} through={through} />
-                </td>
-                <td>
-                  {backlog.is_capped
-                    ? t('pull.at-least', { count: backlog.count })
-                    : t('pull.count', { count: backlog.count })}
-                </td>
-                <td>
-                  {backlog.oldest_event === null || backlog.oldest_at === null ? (
-                    '–'
-                  ) : (
-                    <PathLink to={`/${env}/events/${backlog.oldest_event}`}>
-                      <Time at={backlog.oldest_at} />
-                    </PathLink>
-                  )}
-                </td>
-                <td className="long">
-                  {through === null ? (
-                    t('pull.nothing-yet')
-                  ) : (
-                    <PathLink to={`/${env}/events/${through}`}>{through}</PathLink>
-                  )}
-                </td>
-                <td>{at === null ? '–' : <Time at={at} />}</td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      id="pull"
+      label={t('nav.pull')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ destination, endpoint }) => `${destination} ${endpoint ?? ''}`}
+    />
+  );
+}
+
+/** Whose events a consumer gets, and the path that it pulls. */
+function Source({ of: { destination, endpoint } }: { of: Position }): ReactNode {
+  const { environment: env } = useSigned();
+  return (
+    <>
+      <CopyButton
+        text={`/v1/pull/${endpoint ?? destination}`}
+        label={t('pull.copy')}
+        name={t('pull.copy-of', { id: endpoint ?? destination })}
+      />{' '}
+      {endpoint === null ? t('pull.everything') : <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>}
+    </>
   );
 }
 

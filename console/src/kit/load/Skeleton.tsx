@@ -4,10 +4,16 @@ import { t } from '../messages/t';
 
 const LIST_ROWS = 6;
 
+interface ListSkeletonProps {
+  rows?: number;
+  /** Class of a list with its own height of rows. */
+  className?: string;
+}
+
 /** Placeholder of a list that is loading. Its rows are as high as those of the list. */
-export function ListSkeleton({ rows = LIST_ROWS }: { rows?: number }): ReactNode {
+export function ListSkeleton({ rows = LIST_ROWS, className = '' }: ListSkeletonProps): ReactNode {
   return (
-    <div className="skeleton list" role="status">
+    <div className={`skeleton list ${className}`} role="status">
       <span className="offscreen">{t('loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
         <span key={index} className="skeleton-row" aria-hidden="true">
