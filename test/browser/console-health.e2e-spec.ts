@@ -190,6 +190,7 @@ const TRY_MS = 1_500;
     for (const sentence of [
       /API key .+ rotated the signing secret of destination Orders/,
       /API key .+ disabled destination Orders/,
+      /API key .+ renamed destination Good to Orders/,
       /API key .+ deleted destination Flaky/,
       /API key .+ created application Acme/,
       /API key .+ disabled application endpoint Off/,
@@ -218,6 +219,7 @@ const TRY_MS = 1_500;
     await page.evaluate(() => localStorage.setItem('posthorn.preferences', JSON.stringify({ language: 'de' })));
     await shown.open('audit');
     await page.getByText(/API-Schlüssel .+ hat das Signatur-Secret von Ziel Orders rotiert/).waitFor();
+    await page.getByText(/API-Schlüssel .+ hat Ziel Good in Orders umbenannt/).waitFor();
     expect(await shown.violations('11-audit-german')).toEqual([]);
     await shown.open('destinations');
     await page.getByText('Circuit Breaker offen').waitFor();

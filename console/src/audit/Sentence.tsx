@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react';
 import { type MessageKey, t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import type { Entry } from './audit-queries';
-import { sentenceKey, splitSentence } from './audit-sentence';
+import { renamed, sentenceKey, splitSentence } from './audit-sentence';
 
 interface SentenceProps {
   of: Entry;
@@ -27,9 +27,11 @@ export function Sentence({ of, names }: SentenceProps): ReactNode {
 function Value({ name, of, names }: SentenceProps & { name: string }): ReactNode {
   if (name === 'actor') return <strong>{actorName(of.actor, names)}</strong>;
   if (name === 'action') return <code>{of.action}</code>;
+  const change = renamed(of);
+  if (name === 'before') return <strong className="resource">{change?.before}</strong>;
   const id = of.resource_id;
-  if (id === null) return null;
-  const known = names.get(id);
+  if (id === null) return name === 'after' ? <strong className="resource">{change?.after}</strong> : null;
+  const known = name === 'after' ? change?.after : names.get(id);
   return (
     <strong className="resource">
       <IdLink id={id}>{known}</IdLink>
@@ -42,6 +44,7 @@ export function sentenceText({ of, names }: SentenceProps): string {
   return t(sentenceKey(of), {
     actor: actorName(of.actor, names),
     action: of.action,
+    ...renamed(of),
     name: of.resource_id === null ? '' : (names.get(of.resource_id) ?? of.resource_id),
   }).trim();
 }

@@ -80,7 +80,20 @@ describe('sentenceKey', () => {
     ['POST /v1/keys', null, 'audit.do.POST /v1/keys'],
     ['POST /v1/of-an-extension', null, 'audit.do.other'],
   ])('%s with %j: %s', (action, after, key) => {
-    expect(sentenceKey({ action, after })).toBe(key);
+    expect(sentenceKey({ action, before: null, after })).toBe(key);
+  });
+
+  it.each<[action: string, before: object | null, after: object | null, key: string]>([
+    ['/v1/destinations/:id', { name: 'A', version: 1 }, { name: 'B', version: 2 }, '/v1/destinations/:id#renamed'],
+    ['/v1/org', { name: 'A' }, { name: 'B' }, '/v1/org#renamed'],
+    ['/v1/destinations/:id', { name: 'A', url: 'x' }, { name: 'B', url: 'y' }, '/v1/destinations/:id'],
+    ['/v1/members/:id', { name: '' }, { name: 'B' }, '/v1/members/:id'],
+    ['/v1/domains/:id', { name: 'A' }, { name: 'B' }, '/v1/domains/:id'],
+    ['/v1/topics/:id', null, { name: 'B' }, '/v1/topics/:id'],
+  ])('PATCH %s from %j to %j: %s', (route, before, after, key) => {
+    const entry = { action: `PATCH ${route}`, before, after } as Parameters<typeof sentenceKey>[0];
+
+    expect(sentenceKey(entry)).toBe(`audit.do.PATCH ${key}`);
   });
 });
 

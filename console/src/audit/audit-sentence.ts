@@ -18,13 +18,27 @@ export const RESOURCE_TYPES: readonly string[] = Object.keys(auditEn).flatMap((k
   key.startsWith(TYPE_PREFIX) ? [key.slice(TYPE_PREFIX.length)] : [],
 );
 
-/** Returns the text key of an entry's sentence. A change that only enables or disables has a sentence of its own. */
-export function sentenceKey({ action, after }: Pick<Entry, 'action' | 'after'>): MessageKey {
-  const known = `${PREFIX}${action}`;
-  const status = after?.['status'];
-  const special = `${known}#${status === 'active' ? 'enabled' : String(status)}`;
+/** Fields that differ after every change. */
+const BOOKKEEPING = ['version', 'updated_at', 'updatedAt'];
+
+/**
+ * Returns the text key of an entry's sentence. A change that only enables, disables or renames has a sentence of its own.
+ */
+export function sentenceKey(entry: Pick<Entry, 'action' | 'before' | 'after'>): MessageKey {
+  const known = `${PREFIX}${entry.action}`;
+  const status = entry.after?.['status'];
+  const kind = status === 'active' ? 'enabled' : renamed(entry) === null ? String(status) : 'renamed';
+  const special = `${known}#${kind}`;
   if (special in auditEn) return special as MessageKey;
   return known in auditEn ? (known as MessageKey) : 'audit.do.other';
+}
+
+/** Returns the names before and after a change that only renames, or null for another change. */
+export function renamed({ before, after }: Pick<Entry, 'before' | 'after'>): { before: string; after: string } | null {
+  const [old, now] = [before?.['name'], after?.['name']];
+  if (typeof old !== 'string' || typeof now !== 'string' || old === '' || now === '') return null;
+  const others = Object.keys({ ...before, ...after }).filter((field) => field !== 'name');
+  return others.every((field) => BOOKKEEPING.includes(field)) ? { before: old, after: now } : null;
 }
 
 /** A part of a sentence: text, or the position of a value. */
