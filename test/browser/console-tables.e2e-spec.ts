@@ -286,6 +286,26 @@ const TOAST_MS = 15_000;
     expect(await shown.violations('08-suppressions')).toEqual([]);
   });
 
+  it('mail tables are cards on a phone, with the control of all rows above them', async () => {
+    await server.api('POST', '/v1/emails', {
+      from: `Acme <orders@${'x'.repeat(40)}.example>`,
+      to: ['delivered@simulator.posthorn.example'],
+      subject: LONG,
+      text: 'x',
+    });
+    await create('/v1/topics', { name: LONG.slice(0, 50), default_subscription: 'opt_in' });
+    await create('/v1/templates', { name: LONG.slice(0, 100) });
+    await create('/v1/aliases', { kind: 'platform', localPart: 'invoices', routes: [] });
+    for (const place of ['topics', 'templates', 'inbox', 'suppressions']) {
+      await shown.open(place);
+      await page.getByRole('table').first().waitFor();
+      await page.setViewportSize({ width: 375, height: 812 });
+      const cell = page.locator('tbody td').nth(1);
+      expect(await cell.evaluate((element) => getComputedStyle(element, '::before').content)).toMatch(/^"\w/);
+      expect(await shown.violations(`11-cards-${place}`)).toEqual([]);
+    }
+  }, 60_000);
+
   it('a message stays while it is hovered or focused, and closes itself otherwise', async () => {
     const timed = await ConsolePage.open(browser, server, 'console-tables-timed', 'endpoints');
     const message = timed.page.getByRole('region', { name: 'Notifications' }).getByText('Hub paused');

@@ -217,8 +217,8 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
   const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <section aria-labelledby="messages">
-      <h2 id="messages">{t('messages')}</h2>
+    <section>
+      <h2>{t('messages')}</h2>
       <FaultLine fault={error} />
       {(isFiltered || rows.length > 0) && <MessageFilterBar filters={filters} alias={alias.id} />}
       {data && rows.length === 0 && (

@@ -5,7 +5,8 @@ import { answered, type Schemas } from '../api/client';
 import { t } from '../kit/messages/t';
 import { randomUuid } from '../kit/random-uuid';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { SelectAll, SelectRow } from './SelectCells';
 import { SelectionBar } from './SelectionBar';
@@ -59,63 +60,70 @@ export function EmailList({ rows }: { rows: readonly Email[] }): ReactNode {
           ]}
         />
       )}
-      <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.emails')}>
-        <table className="plain">
-          <thead>
-            <tr>
-              <SelectAll count={rows.length} selected={selected.length} onMark={markAll} />
-              <th scope="col">{t('mail.subject')}</th>
-              <th scope="col">{t('column.status')}</th>
-              <th scope="col">{t('mail.to')}</th>
-              <th scope="col">{t('mail.from')}</th>
-              <th scope="col">{t('mail.accepted')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <EmailRow key={row.id} row={row} isSelected={selected.includes(row)} onMark={mark} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <EmailTable rows={rows} selected={selected} onMark={mark} onMarkAll={markAll} />
     </>
   );
 }
 
-interface EmailRowProps {
-  row: Email;
-  isSelected: boolean;
+interface EmailTableProps {
+  rows: readonly Email[];
+  selected: readonly Email[];
   onMark: (id: string, isRange: boolean) => void;
+  onMarkAll: () => void;
 }
 
-function EmailRow({ row, isSelected, onMark }: EmailRowProps): ReactNode {
+function EmailTable({ rows, selected, onMark, onMarkAll }: EmailTableProps): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <tr>
-      <SelectRow id={row.id} name={row.subject || t('mail.no-subject')} isSelected={isSelected} onMark={onMark} />
-      <td className="long">
+  const columns: Column<Email>[] = [
+    {
+      id: 'select',
+      label: t('select'),
+      control: <SelectAll count={rows.length} selected={selected.length} onMark={onMarkAll} />,
+      cell: (row) => (
+        <SelectRow id={row.id} name={subjectOf(row)} isSelected={selected.includes(row)} onMark={onMark} />
+      ),
+    },
+    {
+      id: 'subject',
+      label: t('mail.subject'),
+      cell: (row) => (
         <Link to="/$env/emails/$id" params={{ env, id: row.id }} preload={false}>
-          <bdi>{row.subject || t('mail.no-subject')}</bdi>
+          <bdi>{subjectOf(row)}</bdi>
         </Link>
-      </td>
-      <td>
-        <Status of={row.status} />
-        {row.scheduled_at !== undefined && row.status === 'scheduled' && (
-          <div className="quiet">
-            <Time at={row.scheduled_at} />
-          </div>
-        )}
-      </td>
-      <td className="long">
-        <bdi>{row.to[0] ?? '–'}</bdi>
-        {row.to.length > 1 && <span className="tag">{t('mail.and-more', { count: row.to.length - 1 })}</span>}
-      </td>
-      <td className="long">
-        <bdi>{row.from || '–'}</bdi>
-      </td>
-      <td>
-        <Time at={row.created_at} />
-      </td>
-    </tr>
-  );
+      ),
+      full: subjectOf,
+      isFlexible: true,
+    },
+    {
+      id: 'status',
+      label: t('column.status'),
+      cell: ({ status, scheduled_at: at }) => (
+        <>
+          <Status of={status} />{' '}
+          {at !== undefined && status === 'scheduled' && (
+            <span className="quiet">
+              <RelativeTime at={at} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'to',
+      label: t('mail.to'),
+      cell: ({ to }) => (
+        <>
+          <bdi>{to[0] ?? '–'}</bdi>
+          {to.length > 1 && <span className="tag">{t('mail.and-more', { count: to.length - 1 })}</span>}
+        </>
+      ),
+      full: ({ to }) => to.join(', '),
+      isFlexible: true,
+    },
+    { id: 'from', label: t('mail.from'), cell: ({ from }) => from || '–', isFlexible: true },
+    { id: 'accepted', label: t('mail.accepted'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table id="emails" label={t('nav.emails')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
+
+const subjectOf = ({ subject }: Email): string => subject || t('mail.no-subject');

@@ -20,7 +20,7 @@ export function EmailsScreen(): ReactNode {
   const [isTrying, setTrying] = useState(false);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.emails')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.emails')}</h1>

@@ -5,7 +5,8 @@ import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { AliasForm } from './AliasForm';
 import { type Alias, useAliases, useDestinationChoices } from './mail-queries';
@@ -16,7 +17,7 @@ export function InboxScreen(): ReactNode {
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useAliases();
   const [isCreating, setCreating] = useState(false);
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.inbox')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.inbox')}</h1>
@@ -53,45 +54,34 @@ function AliasTable({ rows }: { rows: readonly Alias[] }): ReactNode {
   const { environment: env } = useSigned();
   const { data: destinations } = useDestinationChoices();
   const nameOf = (id: string): string => destinations?.data.find((each) => each.id === id)?.name ?? id;
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.inbox')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('alias.address')}</th>
-            <th scope="col">{t('alias.goes-to')}</th>
-            <th scope="col">{t('alias.senders')}</th>
-            <th scope="col">{t('created')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((alias) => (
-            <tr key={alias.id}>
-              <td className="long">
-                <Link to="/$env/inbox/$alias" params={{ env, alias: alias.id }}>
-                  {alias.address}
-                </Link>{' '}
-                <CopyButton text={alias.address} label={t('copy')} />
-              </td>
-              <td>
-                {alias.destinationIds.length === 0 ? (
-                  <span className="quiet">{t('alias.kept')}</span>
-                ) : (
-                  alias.destinationIds.map((id) => <div key={id}>{nameOf(id)}</div>)
-                )}
-              </td>
-              <td>
-                {alias.allowedSenders.length === 0
-                  ? t('alias.everybody')
-                  : alias.allowedSenders.slice(0, 3).join(', ') + (alias.allowedSenders.length > 3 ? ' …' : '')}
-              </td>
-              <td>
-                <Time at={alias.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<Alias>[] = [
+    {
+      id: 'address',
+      label: t('alias.address'),
+      cell: ({ id, address }) => (
+        <>
+          <CopyButton text={address} label={t('copy')} name={`${t('copy')}: ${address}`} />{' '}
+          <Link to="/$env/inbox/$alias" params={{ env, alias: id }}>
+            {address}
+          </Link>
+        </>
+      ),
+      full: ({ address }) => address,
+      isFlexible: true,
+    },
+    {
+      id: 'destinations',
+      label: t('alias.goes-to'),
+      cell: ({ destinationIds: ids }) => ids.map(nameOf).join(', ') || t('alias.kept'),
+      isFlexible: true,
+    },
+    {
+      id: 'senders',
+      label: t('alias.senders'),
+      cell: ({ allowedSenders: senders }) => senders.join(', ') || t('alias.everybody'),
+      isFlexible: true,
+    },
+    { id: 'created', label: t('created'), cell: ({ createdAt: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table id="aliases" label={t('nav.inbox')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }

@@ -5,7 +5,8 @@ import { answered, type Schemas } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { randomUuid } from '../kit/random-uuid';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import type { Alias } from './mail-queries';
 import { SelectAll, SelectRow } from './SelectCells';
@@ -61,59 +62,56 @@ export function MessageList({ rows, alias }: { rows: readonly Message[]; alias: 
           ]}
         />
       )}
-      <div className="scroll" tabIndex={0} role="group" aria-labelledby="messages">
-        <table className="plain">
-          <thead>
-            <tr>
-              <SelectAll count={rows.length} selected={selected.length} onMark={markAll} />
-              <th scope="col">{t('mail.subject')}</th>
-              <th scope="col">{t('mail.from')}</th>
-              <th scope="col">{t('column.status')}</th>
-              <th scope="col">{t('message.auth')}</th>
-              <th scope="col">{t('column.received')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <MessageRow key={row.id} row={row} alias={alias.id} isSelected={selected.includes(row)} onMark={mark} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <MessageTable rows={rows} alias={alias.id} selected={selected} onMark={mark} onMarkAll={markAll} />
     </>
   );
 }
 
-interface MessageRowProps {
-  row: Message;
+interface MessageTableProps {
+  rows: readonly Message[];
   alias: string;
-  isSelected: boolean;
+  selected: readonly Message[];
   onMark: (id: string, isRange: boolean) => void;
+  onMarkAll: () => void;
 }
 
-function MessageRow({ row, alias, isSelected, onMark }: MessageRowProps): ReactNode {
+function MessageTable({ rows, alias, selected, onMark, onMarkAll }: MessageTableProps): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <tr>
-      <SelectRow id={row.id} name={row.subject || t('mail.no-subject')} isSelected={isSelected} onMark={onMark} />
-      <td className="long">
+  const columns: Column<Message>[] = [
+    {
+      id: 'select',
+      label: t('select'),
+      control: <SelectAll count={rows.length} selected={selected.length} onMark={onMarkAll} />,
+      cell: (row) => (
+        <SelectRow id={row.id} name={subjectOf(row)} isSelected={selected.includes(row)} onMark={onMark} />
+      ),
+    },
+    {
+      id: 'subject',
+      label: t('mail.subject'),
+      cell: (row) => (
         <Link to="/$env/inbox/$alias/$id" params={{ env, alias, id: row.id }} preload={false}>
-          <bdi>{row.subject || t('mail.no-subject')}</bdi>
+          <bdi>{subjectOf(row)}</bdi>
         </Link>
-      </td>
-      <td className="long">
-        <bdi>{row.from || '–'}</bdi>
-      </td>
-      <td>
-        <Status of={row.state} />
-        {row.reason !== null && <div className="quiet">{word('quarantine', row.reason)}</div>}
-      </td>
-      <td>
-        <Status of={row.auth} kind="scan" />
-      </td>
-      <td>
-        <Time at={row.received_at} />
-      </td>
-    </tr>
-  );
+      ),
+      full: subjectOf,
+      isFlexible: true,
+    },
+    { id: 'from', label: t('mail.from'), cell: ({ from }) => from || '–', isFlexible: true },
+    {
+      id: 'status',
+      label: t('column.status'),
+      cell: ({ state, reason }) => (
+        <>
+          <Status of={state} /> {reason !== null && <span className="quiet">{word('quarantine', reason)}</span>}
+        </>
+      ),
+      isFlexible: true,
+    },
+    { id: 'auth', label: t('message.auth'), cell: ({ auth }) => <Status of={auth} kind="scan" /> },
+    { id: 'received', label: t('column.received'), cell: ({ received_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table id="messages" label={t('messages')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
+
+const subjectOf = ({ subject }: Message): string => subject || t('mail.no-subject');

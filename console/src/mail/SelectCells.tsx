@@ -1,28 +1,24 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 
-/** Header cell with a checkbox that selects all rows of a list. */
-export function SelectAll({
-  count,
-  selected,
-  onMark,
-}: {
+interface SelectAllProps {
   count: number;
   selected: number;
   onMark: () => void;
-}): ReactNode {
+}
+
+/** Checkbox that selects all rows of a list. */
+export function SelectAll({ count, selected, onMark }: SelectAllProps): ReactNode {
   return (
-    <th scope="col" className="mail-mark">
-      <input
-        type="checkbox"
-        aria-label={t('mail.select-all')}
-        checked={selected > 0 && selected === count}
-        ref={(box) => {
-          if (box !== null) box.indeterminate = selected > 0 && selected < count;
-        }}
-        onChange={onMark}
-      />
-    </th>
+    <input
+      type="checkbox"
+      aria-label={t('mail.select-all')}
+      checked={selected > 0 && selected === count}
+      ref={(box) => {
+        if (box !== null) box.indeterminate = selected > 0 && selected < count;
+      }}
+      onChange={onMark}
+    />
   );
 }
 
@@ -33,17 +29,15 @@ interface SelectRowProps {
   onMark: (id: string, isRange: boolean) => void;
 }
 
-/** Cell with the checkbox of a row. With Shift, the checkbox selects a range of rows. */
+/** Checkbox of a row. With Shift, the checkbox selects a range of rows. */
 export function SelectRow({ id, name, isSelected, onMark }: SelectRowProps): ReactNode {
   return (
-    <td className="mail-mark">
-      <input
-        type="checkbox"
-        aria-label={t('select.event', { id: name })}
-        checked={isSelected}
-        onChange={() => undefined}
-        onClick={(event) => onMark(id, event.shiftKey)}
-      />
-    </td>
+    <input
+      type="checkbox"
+      aria-label={t('select.event', { id: name })}
+      checked={isSelected}
+      onChange={() => undefined}
+      onClick={(event) => onMark(id, event.shiftKey)}
+    />
   );
 }

@@ -4,9 +4,11 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { type TemplateRow, useKnownTemplate, useTemplates } from './template-queries';
 
@@ -16,7 +18,7 @@ export function TemplatesScreen(): ReactNode {
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useTemplates();
   const [isCreating, setCreating] = useState(false);
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.templates')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.templates')}</h1>
@@ -28,7 +30,7 @@ export function TemplatesScreen(): ReactNode {
           <span className="quiet">{t('needs-write')}</span>
         )}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <section className="empty" aria-labelledby="first-template">
@@ -51,43 +53,39 @@ export function TemplatesScreen(): ReactNode {
 
 function TemplateTable({ rows }: { rows: readonly TemplateRow[] }): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.templates')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('template.name')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('template.alias')}</th>
-            <th scope="col">{t('template.version')}</th>
-            <th scope="col">{t('template.updated')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="long">
-                <Link to="/$env/templates/$id" params={{ env, id: row.id }}>
-                  <bdi>{row.name}</bdi>
-                </Link>
-              </td>
-              <td>
-                <Status of={row.status} />
-                {row.published_version !== null && row.has_unpublished_versions && (
-                  <div className="quiet">{t('template.unpublished')}</div>
-                )}
-              </td>
-              <td>{row.alias === null ? '–' : <code>{row.alias}</code>}</td>
-              <td>{row.version}</td>
-              <td>
-                <Time at={row.updated_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<TemplateRow>[] = [
+    {
+      id: 'name',
+      label: t('template.name'),
+      cell: ({ id, name }) => (
+        <Link to="/$env/templates/$id" params={{ env, id }}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    {
+      id: 'status',
+      label: t('column.status'),
+      cell: ({ status, published_version: published, has_unpublished_versions: hasNewer }) => (
+        <>
+          <Status of={status} />{' '}
+          {published !== null && hasNewer && <span className="quiet">{t('template.unpublished')}</span>}
+        </>
+      ),
+    },
+    {
+      id: 'alias',
+      label: t('template.alias'),
+      cell: ({ alias }) => (alias === null ? '–' : <code>{alias}</code>),
+      full: ({ alias }) => alias ?? '–',
+      isFlexible: true,
+    },
+    { id: 'version', label: t('template.version'), cell: ({ version }) => <span className="number">{version}</span> },
+    { id: 'updated', label: t('template.updated'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table id="templates" label={t('nav.templates')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }
 
 function NewTemplate({ onClose }: { onClose: () => void }): ReactNode {

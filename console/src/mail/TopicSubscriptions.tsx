@@ -6,7 +6,8 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { SUBSCRIPTIONS, type TopicFilters } from './mail-filters';
 import { SubscriptionLookup } from './SubscriptionLookup';
@@ -27,8 +28,8 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
     await queries.invalidateQueries({ queryKey: ['topic-subscription', env, topic.id] });
   };
   return (
-    <section aria-labelledby="subscriptions">
-      <h2 id="subscriptions">{t('topic.subscriptions')}</h2>
+    <section>
+      <h2>{t('topic.subscriptions')}</h2>
       <SubscriptionLookup topic={topic} />
       <Filter topic={topic} filters={filters} />
       <FaultLine fault={error} />
@@ -37,7 +38,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
           {t(filters.subscription === undefined ? 'topic.nobody' : 'topic.none-match')}
         </p>
       )}
-      {rows.length > 0 && <Table rows={rows} onReset={setAsked} />}
+      {rows.length > 0 && <SubscriptionTable rows={rows} onReset={setAsked} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -93,64 +94,70 @@ function Filter({ topic, filters }: { topic: Topic; filters: TopicFilters }): Re
   );
 }
 
-interface TableProps {
+interface SubscriptionTableProps {
   rows: readonly Subscription[];
   onReset: (row: Subscription) => void;
 }
 
-function Table({ rows, onReset }: TableProps): ReactNode {
+function SubscriptionTable({ rows, onReset }: SubscriptionTableProps): ReactNode {
   const { can, environment: env } = useSigned();
+  const columns: Column<Subscription>[] = [
+    { id: 'email', label: t('suppression.email'), cell: ({ email }) => email, isFlexible: true },
+    {
+      id: 'subscription',
+      label: t('topic.subscription'),
+      cell: ({ subscription }) => <Status of={subscription} />,
+    },
+    {
+      id: 'origin',
+      label: t('topic.origin'),
+      cell: ({ origin, source_id: source, email }) => (
+        <>
+          {word('origin', origin)}{' '}
+          {source !== null && (
+            <Link
+              to="/$env/emails/$id"
+              params={{ env, id: source }}
+              preload={false}
+              aria-label={`${t('mail.email')}: ${email}`}
+            >
+              {t('mail.email')}
+            </Link>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'since',
+      label: t('suppression.since'),
+      cell: ({ updated_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
+    },
+    ...(can('write')
+      ? [
+          {
+            id: 'actions',
+            label: t('key.actions'),
+            cell: (row: Subscription) => (
+              <button
+                type="button"
+                className="small"
+                aria-label={`${t('topic.reset')}: ${row.email}`}
+                onClick={() => onReset(row)}
+              >
+                {t('topic.reset')}
+              </button>
+            ),
+          },
+        ]
+      : []),
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-labelledby="subscriptions">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('suppression.email')}</th>
-            <th scope="col">{t('topic.subscription')}</th>
-            <th scope="col">{t('topic.origin')}</th>
-            <th scope="col">{t('suppression.since')}</th>
-            {can('write') && <th scope="col">{t('key.actions')}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.email}>
-              <td className="long">
-                <bdi>{row.email}</bdi>
-              </td>
-              <td>
-                <Status of={row.subscription} />
-              </td>
-              <td>
-                {word('origin', row.origin)}{' '}
-                {row.source_id !== null && (
-                  <Link
-                    to="/$env/emails/$id"
-                    params={{ env, id: row.source_id }}
-                    preload={false}
-                    aria-label={`${t('mail.email')}: ${row.email}`}
-                  >
-                    {t('mail.email')}
-                  </Link>
-                )}
-              </td>
-              <td>{row.updated_at === null ? '–' : <Time at={row.updated_at} />}</td>
-              {can('write') && (
-                <td>
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`${t('topic.reset')}: ${row.email}`}
-                    onClick={() => onReset(row)}
-                  >
-                    {t('topic.reset')}
-                  </button>
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      id="topic-subscriptions"
+      label={t('topic.subscriptions')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ email }) => email}
+    />
   );
 }

@@ -2,8 +2,10 @@ import './mail.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { Time } from '../kit/time/Time';
+import { type Column, Table } from '../kit/table/Table';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { type Topic, useTopics } from './topic-queries';
 import { TopicForm } from './TopicForm';
@@ -14,7 +16,7 @@ export function TopicsScreen(): ReactNode {
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useTopics();
   const [isCreating, setCreating] = useState(false);
   return (
-    <div className="page">
+    <div className="page wide">
       <title>{`${t('nav.topics')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.topics')}</h1>
@@ -26,7 +28,7 @@ export function TopicsScreen(): ReactNode {
           <span className="quiet">{t('needs-write')}</span>
         )}
       </div>
-      {isPending && <p role="status">{t('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <section className="empty" aria-labelledby="first-topic">
@@ -49,37 +51,37 @@ export function TopicsScreen(): ReactNode {
 
 function TopicTable({ rows }: { rows: readonly Topic[] }): ReactNode {
   const { environment: env } = useSigned();
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.topics')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('template.name')}</th>
-            <th scope="col">{t('topic.key')}</th>
-            <th scope="col">{t('topic.default')}</th>
-            <th scope="col">{t('created')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="long">
-                <Link to="/$env/topics/$id" params={{ env, id: row.id }}>
-                  <bdi>{row.name}</bdi>
-                </Link>
-                {row.description !== null && <div className="quiet">{row.description}</div>}
-              </td>
-              <td>
-                <code>{row.key}</code>
-              </td>
-              <td>{t(`topic.default.${row.default_subscription}`)}</td>
-              <td>
-                <Time at={row.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const columns: Column<Topic>[] = [
+    {
+      id: 'name',
+      label: t('template.name'),
+      cell: ({ id, name }) => (
+        <Link to="/$env/topics/$id" params={{ env, id }}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    {
+      id: 'description',
+      label: t('topic.description'),
+      cell: ({ description }) => description ?? '–',
+      isFlexible: true,
+    },
+    {
+      id: 'key',
+      label: t('topic.key'),
+      cell: ({ key }) => <code>{key}</code>,
+      full: ({ key }) => key,
+      isFlexible: true,
+    },
+    {
+      id: 'default',
+      label: t('topic.default'),
+      cell: ({ default_subscription: subscription }) => t(`topic.default.${subscription}`),
+    },
+    { id: 'created', label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+  ];
+  return <Table id="topics" label={t('nav.topics')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
 }

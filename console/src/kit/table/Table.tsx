@@ -19,6 +19,8 @@ export interface Column<Row> {
   full?: (row: Row) => string;
   /** Whether the column shares the space that the other columns leave, and shortens long text. */
   isFlexible?: boolean;
+  /** Control of all rows, instead of the label. The column is as narrow as its controls. */
+  control?: ReactNode;
 }
 
 interface TableProps<Row> {
@@ -33,7 +35,7 @@ interface TableProps<Row> {
 }
 
 /** How a column gets its width: from the user, from the space that the other columns leave, or from its content. */
-type Look = 'sized' | 'flexible' | 'plain';
+type Look = 'sized' | 'flexible' | 'plain' | 'control';
 
 /**
  * Table with one line per row, columns of adjustable width, and a header that stays visible. On phones, each row is a
@@ -43,8 +45,9 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   const { density } = usePreferences();
   const region = useRef<HTMLDivElement>(null);
   const sizing = useColumnWidths(id);
-  const sizable = actions ? columns : columns.slice(0, -1);
+  const sizable = (actions ? columns : columns.slice(0, -1)).filter(({ control }) => control === undefined);
   const lookOf = (column: Column<Row>): Look => {
+    if (column.control !== undefined) return 'control';
     if (sizable.includes(column) && sizing.widths[column.id] !== undefined) return 'sized';
     return column.isFlexible ? 'flexible' : 'plain';
   };
@@ -100,7 +103,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
 }
 
 interface HeadProps {
-  column: { id: string; label: string };
+  column: { id: string; label: string; control?: ReactNode };
   look: Look;
   /** Share of the width of a flexible column, in percent. */
   share: number;
@@ -108,20 +111,22 @@ interface HeadProps {
   sizing: ColumnWidths | null;
 }
 
-function Head({ column: { id, label }, look, share, sizing }: HeadProps): ReactNode {
+function Head({ column: { id, label, control }, look, share, sizing }: HeadProps): ReactNode {
   return (
     <th
       role="columnheader"
       scope="col"
       className={look === 'plain' ? undefined : look}
       // Otherwise, the name of the cell would contain the name of the border.
-      aria-label={label}
+      aria-label={sizing === null ? undefined : label}
       data-column={sizing === null ? undefined : id}
       style={look === 'flexible' ? ({ '--share': `${share}%` } as object) : undefined}
     >
-      <span className="column-label" title={look === 'sized' ? label : undefined}>
-        {label}
-      </span>
+      {control ?? (
+        <span className="column-label" title={look === 'sized' ? label : undefined}>
+          {label}
+        </span>
+      )}
       {sizing !== null && (
         <ColumnHandle column={id} label={label} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />
       )}
@@ -138,12 +143,13 @@ interface CellProps<Row> {
 function Cell<Row>({ column: { label, cell, full }, look, row }: CellProps<Row>): ReactNode {
   const content = cell(row);
   const text = full?.(row) ?? (typeof content === 'string' ? content : undefined);
+  const isShortened = look === 'sized' || look === 'flexible';
   return (
-    <td role="cell" data-label={label} className={look === 'plain' ? undefined : look}>
+    <td role="cell" data-label={look === 'control' ? undefined : label} className={look === 'plain' ? undefined : look}>
       <span
         className="cell"
-        title={look === 'plain' ? undefined : text}
-        onMouseEnter={look !== 'plain' && text === undefined ? showFullText : undefined}
+        title={isShortened ? text : undefined}
+        onMouseEnter={isShortened && text === undefined ? showFullText : undefined}
       >
         {typeof content === 'string' ? <bdi>{content}</bdi> : content}
       </span>
