@@ -74,6 +74,9 @@ const TOAST_MS = 15_000;
     };
   }
 
+  /** Waits until the page has loaded its counts of pending deliveries. */
+  const loaded = (): Promise<void> => page.waitForLoadState('networkidle');
+
   async function choose(name: string, action: string): Promise<void> {
     await page.getByRole('button', { name: `Actions for ${name}` }).click();
     await page.getByRole('menuitem', { name: action }).click();
@@ -90,11 +93,11 @@ const TOAST_MS = 15_000;
     for (const name of [LONG, 'Short']) await create('/v1/keys', { name, scope: 'read' });
     await page.reload();
     await row(LONG).waitFor();
-    const before = await widthOf(header('Name'));
     await drag('Prefix', 80);
+    const before = await widthOf(header('Name'));
     await drag('Name', -60);
-    expect(Math.abs((await widthOf(header('Name'))) - (before - 60 - 40))).toBeLessThan(60);
     const name = await widthOf(header('Name'));
+    expect(Math.abs(name - (before - 60))).toBeLessThanOrEqual(2);
     expect(Number(await border('Name').getAttribute('aria-valuenow'))).toBe(name);
     const cell = row(LONG).getByRole('cell').first().locator('.cell');
     expect(await isCut(cell)).toBe(true);
@@ -134,8 +137,8 @@ const TOAST_MS = 15_000;
   });
 
   it('wide columns do not make the page scroll sideways, at any width of the window', async () => {
-    await drag('Name', 900);
-    await drag('Source', 900);
+    await drag('Name', 600);
+    await drag('Source', 200);
     for (const width of [1280, 1440, 1920]) {
       await page.setViewportSize({ width, height: 900 });
       await page.waitForFunction(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
@@ -171,11 +174,34 @@ const TOAST_MS = 15_000;
     for (const column of ['Status', 'Event type', 'Target']) await border(column).dblclick();
   }, 60_000);
 
+  it('placeholders are as high as the content that replaces them', async () => {
+    await create('/v1/destinations', { name: 'Pulled', type: 'pull' });
+    const place = async (locator: Locator): Promise<number> => Math.round((await locator.boundingBox())?.y ?? -1);
+    for (const [screen, pattern, placeholder, content] of [
+      ['destinations', '**/v1/destinations?*', '.skeleton-row', 'tbody tr'],
+      ['events', '**/v1/events?*', '.skeleton-row', '.table-rows'],
+      ['pull', '**/v1/pull?*', '.skeleton-row', 'tbody tr'],
+      ['overview', '**/v1/metrics/overview?*', '.plot', '.plot:not(.skeleton)'],
+    ] as const) {
+      const release = await hold(pattern);
+      await shown.open(screen);
+      await page.getByRole('status').filter({ hasText: 'Loading…' }).first().waitFor({ state: 'attached' });
+      await page.locator(placeholder).first().waitFor();
+      const before = await place(page.locator(placeholder).first());
+      expect(await shown.violations(`09-loading-${screen}`)).toEqual([]);
+      await release();
+      await page.locator(content).first().waitFor();
+      expect([screen, Math.abs((await place(page.locator(content).first())) - before) <= 2]).toEqual([screen, true]);
+      expect(await shown.violations(`10-loaded-${screen}`)).toEqual([]);
+    }
+  }, 120_000);
+
   it('a destination is disabled in the list at once, and the message undoes it', async () => {
     const id = await create('/v1/destinations', { name: LONG, type: 'https', url: `${receiver.url}/long` });
     await shown.open('destinations');
     await row('Orders').getByText('Healthy').waitFor();
     await row(LONG).getByText('Idle').waitFor();
+    await loaded();
     const release = await hold(`**/v1/destinations/${id}`);
     await choose(LONG, 'Disable');
     await row(LONG).getByText('Disabled').waitFor();
@@ -216,6 +242,7 @@ const TOAST_MS = 15_000;
     await page.getByRole('link', { name: LONG }).click();
     const button = page.getByRole('button', { name: 'Disable', exact: true });
     await page.getByText('Idle').first().waitFor();
+    await loaded();
     await button.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
@@ -287,12 +314,6 @@ const TOAST_MS = 15_000;
   });
 
   it('mail tables are cards on a phone, with the control of all rows above them', async () => {
-    await server.api('POST', '/v1/emails', {
-      from: `Acme <orders@${'x'.repeat(40)}.example>`,
-      to: ['delivered@simulator.posthorn.example'],
-      subject: LONG,
-      text: 'x',
-    });
     await create('/v1/topics', { name: LONG.slice(0, 50), default_subscription: 'opt_in' });
     await create('/v1/templates', { name: LONG.slice(0, 100) });
     await create('/v1/aliases', { kind: 'platform', localPart: 'invoices', routes: [] });
@@ -326,26 +347,4 @@ const TOAST_MS = 15_000;
     expect(timed.wrongs()).toEqual([]);
     await timed.page.close();
   }, 60_000);
-
-  it('placeholders are as high as the content that replaces them', async () => {
-    await create('/v1/destinations', { name: 'Pulled', type: 'pull' });
-    const place = async (locator: Locator): Promise<number> => Math.round((await locator.boundingBox())?.y ?? -1);
-    for (const [screen, pattern, placeholder, content] of [
-      ['destinations', '**/v1/destinations?*', '.skeleton-row', 'tbody tr'],
-      ['events', '**/v1/events?*', '.skeleton-row', '.table-rows'],
-      ['pull', '**/v1/pull?*', '.skeleton-row', 'tbody tr'],
-      ['overview', '**/v1/metrics/overview?*', '.plot', '.plot:not(.skeleton)'],
-    ] as const) {
-      const release = await hold(pattern);
-      await shown.open(screen);
-      await page.getByRole('status').filter({ hasText: 'Loading…' }).first().waitFor({ state: 'attached' });
-      await page.locator(placeholder).first().waitFor();
-      const before = await place(page.locator(placeholder).first());
-      expect(await shown.violations(`09-loading-${screen}`)).toEqual([]);
-      await release();
-      await page.locator(content).first().waitFor();
-      expect([screen, Math.abs((await place(page.locator(content).first())) - before) <= 2]).toEqual([screen, true]);
-      expect(await shown.violations(`10-loaded-${screen}`)).toEqual([]);
-    }
-  }, 120_000);
 });

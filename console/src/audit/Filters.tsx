@@ -37,7 +37,10 @@ export function Filters({ of: filters, names, members, keys }: FiltersProps): Re
         name="action"
         label={t('audit.filter-what')}
         value={filters.action}
-        options={ACTIONS.map((id) => ({ id, label: actionLabel(t(sentenceKey({ action: id, before: null, after: null }))) }))}
+        options={ACTIONS.map((id) => ({
+          id,
+          label: actionLabel(t(sentenceKey({ action: id, before: null, after: null }))),
+        }))}
       />
       <PickFilter
         {...shared}
