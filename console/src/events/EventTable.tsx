@@ -7,6 +7,7 @@ import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { ColumnHandle } from '../kit/table/ColumnHandle';
+import { showFullText } from '../kit/table/show-full-text';
 import { type ColumnWidths, useColumnWidths } from '../kit/table/use-column-widths';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
@@ -123,7 +124,7 @@ function Head({ columns, sizing }: { columns: readonly ColumnId[]; sizing: Colum
         </span>
         {shown.map(({ id, label }, index) => (
           // Without a label, the name of the cell would contain the name of the border.
-          <span key={id} role="columnheader" aria-label={t(label)} title={t(label)}>
+          <span key={id} role="columnheader" aria-label={t(label)} onMouseEnter={showFullText}>
             {t(label)}
             {index < shown.length - 1 && (
               <ColumnHandle column={id} label={t(label)} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />

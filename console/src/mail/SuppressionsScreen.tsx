@@ -98,6 +98,7 @@ export function SuppressionsScreen(): ReactNode {
           title={t('suppression.remove')}
           action={t('suppression.remove')}
           isDangerous
+          success={t('undo.suppression-removed', { email: asked.email })}
           onConfirm={() => remove(asked)}
           onClose={() => setAsked(null)}
         >
@@ -106,7 +107,7 @@ export function SuppressionsScreen(): ReactNode {
               <bdi>{asked.email}</bdi>
             </strong>
           </p>
-          <p>{t('suppression.remove-harm')}</p>
+          <p>{t(asked.origin === 'unsubscribe' ? 'suppression.remove-unsubscribed' : 'suppression.remove-harm')}</p>
         </Confirm>
       )}
     </div>

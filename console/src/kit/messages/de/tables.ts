@@ -16,5 +16,7 @@ export const tablesDe: Readonly<Record<keyof typeof tablesEn, string>> = {
   'undo.unsubscribed': '{email} abgemeldet',
   'undo.pending-canceled': 'Ausstehende Zustellungen werden abgebrochen.',
   'undo.rejected': 'Änderung nicht gespeichert. {reason}',
+  'suppression.remove-unsubscribed':
+    'Wem diese Adresse gehört, hat sich abgemeldet. Nur mit Einwilligung wieder an sie senden.',
   'shortcut.undo': 'Die letzte Änderung rückgängig machen',
 };

@@ -14,5 +14,7 @@ export const tablesEn = {
   'undo.unsubscribed': '{email} unsubscribed',
   'undo.pending-canceled': 'Pending deliveries are canceled.',
   'undo.rejected': 'Change not saved. {reason}',
+  'suppression.remove-unsubscribed':
+    'The owner of this address unsubscribed. Send to it again only with their consent.',
   'shortcut.undo': 'Undo the last change',
 } as const;
