@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { ListSkeleton, PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { usePreferences } from '../kit/preferences';
 
 interface LoadingProps {
   fault: unknown;
@@ -14,11 +13,10 @@ export function Loading({ fault }: LoadingProps): ReactNode {
 
 /** Placeholder of the list of events. Fills the place of the table. */
 export function EventsSkeleton({ fault }: LoadingProps): ReactNode {
-  const { density } = usePreferences();
   return (
     <div className="table-box">
       <Wait fault={fault} />
-      <ListSkeleton rows={SKELETON_ROWS} className={`events-skeleton ${density}`} />
+      <ListSkeleton rows={SKELETON_ROWS} className="events-skeleton" />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import './skeleton.css';
 import type { ReactNode } from 'react';
 import { t } from '../messages/t';
+import { usePreferences } from '../preferences';
 
 const LIST_ROWS = 6;
 
@@ -12,8 +13,9 @@ interface ListSkeletonProps {
 
 /** Placeholder of a list that is loading. Its rows are as high as those of the list. */
 export function ListSkeleton({ rows = LIST_ROWS, className = '' }: ListSkeletonProps): ReactNode {
+  const { density } = usePreferences();
   return (
-    <div className={`skeleton list ${className}`} role="status">
+    <div className={`skeleton list ${density} ${className}`} role="status">
       <span className="offscreen">{t('loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
         <span key={index} className="skeleton-row" aria-hidden="true">

@@ -24,7 +24,8 @@ export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandle
     from === null || clientX === from.x ? widthPx : clampWidth(from.px + clientX - from.x);
   const press = (event: KeyboardEvent): void => {
     const step = STEPS[event.key];
-    if (step !== undefined) store(column, widthPx + step);
+    // The measured width, because the state follows only after the browser has drawn the previous step.
+    if (step !== undefined) store(column, measure(handle.current) + step);
     else if (event.key === 'Home') reset(column);
     else return;
     event.preventDefault();
@@ -47,7 +48,7 @@ export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandle
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        setFrom({ x: event.clientX, px: widthPx });
+        setFrom({ x: event.clientX, px: measure(event.currentTarget) });
       }}
       onPointerMove={(event) => {
         if (from !== null && event.clientX !== from.x) drag(column, draggedTo(event));
@@ -70,11 +71,15 @@ function useCellWidth(handle: { current: HTMLElement | null }): number {
   useLayoutEffect(() => {
     const cell = handle.current?.parentElement;
     if (!cell) return;
-    const measure = (): void => setPx(clampWidth(cell.getBoundingClientRect().width));
-    measure();
-    const observer = new ResizeObserver(measure);
+    const note = (): void => setPx(measure(handle.current));
+    note();
+    const observer = new ResizeObserver(note);
     observer.observe(cell);
     return () => observer.disconnect();
   }, [handle]);
   return px;
+}
+
+function measure(handle: HTMLElement | null): number {
+  return clampWidth(handle?.parentElement?.getBoundingClientRect().width ?? 0);
 }

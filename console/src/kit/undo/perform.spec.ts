@@ -77,7 +77,7 @@ describe('perform', () => {
       note,
     );
 
-    expect(queries.getQueryData(ONE)).toBe(fetched);
+    expect(queries.getQueryData(ONE)).toEqual(fetched);
   });
 });
 
