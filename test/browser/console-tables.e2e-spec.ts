@@ -283,12 +283,16 @@ const TOAST_MS = 15_000;
       await shown.open(place);
       await row(name).waitFor();
       await choose(name, action);
-      await row(name).getByText(off).waitFor();
+      await row(name)
+        .getByText(new RegExp(`${off}$`))
+        .waitFor();
       await toasts().getByRole('button', { name: 'Undo' }).waitFor();
       expect(await statusOf(path)).toBe(off.toLowerCase());
       expect(await shown.violations(`07-${action}`)).toEqual([]);
       await page.keyboard.press('z');
-      await row(name).getByText(off).waitFor({ state: 'detached' });
+      await row(name)
+        .getByText(new RegExp(`${off}$`))
+        .waitFor({ state: 'detached' });
       await toasts()
         .getByText(/(activated|enabled)$/)
         .waitFor();

@@ -3,23 +3,30 @@ import { t } from '../kit/messages/t';
 import { PlotSkeleton } from '../kit/plot/PlotSkeleton';
 import { PlotsNote } from './Plots';
 
-const TOTALS = 5;
+const TOTALS = [
+  'overview.success-rate',
+  'overview.waiting',
+  'overview.failed',
+  'overview.accepted',
+  'overview.latency',
+] as const;
 
-/** Placeholder of the overview. Its totals and plots are as high as those with data, so that nothing moves. */
+/**
+ * Placeholder of the overview. Its totals have their labels and are as high as those with data, as are its plots, so that
+ * nothing moves.
+ */
 export function OverviewSkeleton(): ReactNode {
   return (
     <div role="status">
       <span className="offscreen">{t('loading')}</span>
-      <div className="totals skeleton" aria-hidden="true">
-        {Array.from({ length: TOTALS }, (_, index) => (
-          <span key={index} className="total">
-            <span className="total-label">
+      <div className="totals" aria-hidden="true">
+        {TOTALS.map((label) => (
+          <span key={label} className="total">
+            <span className="total-label">{t(label)}</span>
+            <span className="total-value skeleton">
               <i className="skeleton-line" />
             </span>
-            <span className="total-value">
-              <i className="skeleton-line" />
-            </span>
-            <span className="quiet">
+            <span className="quiet skeleton">
               <i className="skeleton-line" />
             </span>
           </span>
