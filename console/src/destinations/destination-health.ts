@@ -28,15 +28,14 @@ export function useDestinationHealth(target: Target, isAsked = true): Destinatio
   const detail = needsDetail ? loaded : target;
   const figures = useOutcomes(id, isAsked);
   const pending = usePending(id, isAsked);
+  const isKnown = (concerns !== undefined || isError) && detail !== undefined;
   // A disabled destination shows its state at once. The reason follows.
-  if (status === 'active' && ((concerns === undefined && !isError) || detail === undefined))
-    return { health: null, pending };
+  if (status === 'active' && !isKnown) return { health: null, pending };
   const health = healthOf({
     ...figures,
     status,
-    reason: detail?.disabled_reason ?? null,
+    ...detailsOf(detail),
     disabledAt: sinceOf(concerns, 'target.disabled', id),
-    circuit: circuitOf(detail?.circuit),
   });
   return { health: health ?? (figures.isError ? { state: 'unknown' } : null), pending };
 }
@@ -58,9 +57,10 @@ function mayBeOpen(concerns: Schemas['AttentionItem'] | undefined, id: string): 
   return concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;
 }
 
-function circuitOf(circuit: DestinationDetail['circuit'] | undefined): TargetFacts['circuit'] {
-  if (circuit === undefined) return null;
-  return { state: circuit.state, openedAt: circuit.opened_at, nextProbeAt: circuit.next_probe_at };
+function detailsOf(detail: Partial<DestinationDetail> | undefined): Pick<TargetFacts, 'reason' | 'circuit'> {
+  const { disabled_reason: reason = null, circuit } = detail ?? {};
+  if (circuit === undefined) return { reason, circuit: null };
+  return { reason, circuit: { state: circuit.state, openedAt: circuit.opened_at, nextProbeAt: circuit.next_probe_at } };
 }
 
 /** Queries the current problems of the environment. They contain the time at which a target was disabled. */

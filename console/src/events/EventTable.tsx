@@ -6,7 +6,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
-import { ColumnHandle } from '../kit/table/ColumnHandle';
+import { ColumnHandle, handleIds } from '../kit/table/ColumnHandle';
 import { showFullText } from '../kit/table/show-full-text';
 import { type ColumnWidths, useColumnWidths } from '../kit/table/use-column-widths';
 import { Time } from '../kit/time/Time';
@@ -22,6 +22,8 @@ import { Loading } from './Loading';
 /** Height of a row by density, as in the style sheet. */
 const ROW_PX = { comfortable: 40, compact: 30 } as const;
 const NOW_EVERY_MS = 10_000;
+/** Name of the list in stored preferences. */
+const LIST = 'events';
 /** The next page is requested when fewer than this number of loaded rows follow the last visible row. */
 const AHEAD = 30;
 
@@ -65,7 +67,7 @@ export function EventTable({
   const mark = useSelection(list, selected, onSelect);
   useRowFocus(list, virtual.scrollToIndex, (id) => mark(id, false), box);
   const names = useDestinationNames();
-  const sizing = useColumnWidths('events');
+  const sizing = useColumnWidths(LIST);
   const scrolled = ({ scrollTop }: HTMLElement): void => {
     list.noteView(Math.floor(scrollTop / rowPx));
     onScrolled(scrollTop > rowPx / 2);
@@ -77,6 +79,7 @@ export function EventTable({
       tabIndex={0}
       role="region"
       aria-label={t('events.list')}
+      aria-owns={handleIds(LIST, COLUMNS.filter(({ id }) => columns.includes(id)).slice(0, -1))}
       onScroll={(event) => scrolled(event.currentTarget)}
     >
       <div
@@ -123,11 +126,17 @@ function Head({ columns, sizing }: { columns: readonly ColumnId[]; sizing: Colum
           <span className="offscreen">{t('select')}</span>
         </span>
         {shown.map(({ id, label }, index) => (
-          // Without a label, the name of the cell would contain the name of the border.
-          <span key={id} role="columnheader" aria-label={t(label)} onMouseEnter={showFullText}>
+          <span key={id} role="columnheader" onMouseEnter={showFullText}>
             {t(label)}
             {index < shown.length - 1 && (
-              <ColumnHandle column={id} label={t(label)} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />
+              <ColumnHandle
+                list={LIST}
+                column={id}
+                label={t(label)}
+                drag={sizing.drag}
+                store={sizing.store}
+                reset={sizing.reset}
+              />
             )}
           </span>
         ))}

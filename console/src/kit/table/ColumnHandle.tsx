@@ -8,15 +8,17 @@ const STEP_PX = 16;
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX };
 
 interface ColumnHandleProps extends Pick<ColumnWidths, 'drag' | 'store' | 'reset'> {
+  list: string;
   column: string;
   label: string;
 }
 
 /**
  * Border of a header cell, which changes the column's width: by dragging, or with the arrow keys. A double-click and the
- * Home key restore the default width. The parent element is the header cell.
+ * Home key restore the default width. The parent element is the header cell. In the accessibility tree, the region of
+ * the table owns the borders, because otherwise the name of a header cell would contain the name of its border.
  */
-export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandleProps): ReactNode {
+export function ColumnHandle({ list, column, label, drag, store, reset }: ColumnHandleProps): ReactNode {
   const handle = useRef<HTMLSpanElement>(null);
   const [from, setFrom] = useState<{ x: number; px: number } | null>(null);
   const widthPx = useCellWidth(handle);
@@ -33,16 +35,16 @@ export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandle
   return (
     <span
       ref={handle}
+      id={handleId(list, column)}
       role="separator"
       tabIndex={0}
       className={from === null ? 'column-handle' : 'column-handle dragged'}
       aria-orientation="vertical"
-      aria-label={t('table.width-of', { column: label })}
       aria-valuenow={widthPx}
       aria-valuemin={WIDTH_MIN_PX}
       aria-valuemax={WIDTH_MAX_PX}
       aria-valuetext={t('table.width', { px: widthPx })}
-      title={t('table.resize')}
+      title={t('table.width-of', { column: label })}
       onKeyDown={press}
       onDoubleClick={() => reset(column)}
       onPointerDown={(event) => {
@@ -55,6 +57,7 @@ export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandle
       }}
       onPointerUp={(event) => {
         if (from !== null && event.clientX !== from.x) store(column, draggedTo(event));
+        else drag(column, null);
         setFrom(null);
       }}
       onPointerCancel={() => {
@@ -63,6 +66,15 @@ export function ColumnHandle({ column, label, drag, store, reset }: ColumnHandle
       }}
     />
   );
+}
+
+/** Returns the ids of the borders of columns, for the attribute `aria-owns` of the region of the table. */
+export function handleIds(list: string, columns: readonly { id: string }[]): string {
+  return columns.map(({ id }) => handleId(list, id)).join(' ');
+}
+
+function handleId(list: string, column: string): string {
+  return `width-${list}-${column}`;
 }
 
 /** Returns the current width of the header cell, in px. */

@@ -4,7 +4,7 @@ import { Icon } from '../icon/Icon';
 import { type MenuItem, RowMenu } from '../menu/RowMenu';
 import { t } from '../messages/t';
 import { prefer, usePreferences } from '../preferences';
-import { ColumnHandle } from './ColumnHandle';
+import { ColumnHandle, handleIds } from './ColumnHandle';
 import { showFullText } from './show-full-text';
 import { type ColumnWidths, useColumnWidths } from './use-column-widths';
 import { useFittedWidths } from './use-fitted-widths';
@@ -75,13 +75,21 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   return (
     <>
       <DensitySwitch />
-      <div ref={region} className={`table-region ${density}`} tabIndex={0} role="region" aria-label={label}>
+      <div
+        ref={region}
+        className={`table-region ${density}`}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        aria-owns={handleIds(id, sizable)}
+      >
         <table className={looks.includes('flexible') ? 'list' : 'list rigid'} role="table" aria-label={label}>
           <thead role="rowgroup">
             <tr role="row">
               {columns.map((column, index) => (
                 <Head
                   key={column.id}
+                  list={id}
                   column={column}
                   look={looks[index] ?? 'plain'}
                   share={100 / looks.filter((look) => look === 'flexible').length}
@@ -103,6 +111,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
 }
 
 interface HeadProps {
+  list: string;
   column: { id: string; label: string; control?: ReactNode };
   look: Look;
   /** Share of the width of a flexible column, in percent. */
@@ -111,14 +120,12 @@ interface HeadProps {
   sizing: ColumnWidths | null;
 }
 
-function Head({ column: { id, label, control }, look, share, sizing }: HeadProps): ReactNode {
+function Head({ list, column: { id, label, control }, look, share, sizing }: HeadProps): ReactNode {
   return (
     <th
       role="columnheader"
       scope="col"
       className={look === 'plain' ? undefined : look}
-      // Otherwise, the name of the cell would contain the name of the border.
-      aria-label={sizing === null ? undefined : label}
       data-column={sizing === null ? undefined : id}
       style={look === 'flexible' ? ({ '--share': `${share}%` } as object) : undefined}
     >
@@ -128,7 +135,14 @@ function Head({ column: { id, label, control }, look, share, sizing }: HeadProps
         </span>
       )}
       {sizing !== null && (
-        <ColumnHandle column={id} label={label} drag={sizing.drag} store={sizing.store} reset={sizing.reset} />
+        <ColumnHandle
+          list={list}
+          column={id}
+          label={label}
+          drag={sizing.drag}
+          store={sizing.store}
+          reset={sizing.reset}
+        />
       )}
     </th>
   );

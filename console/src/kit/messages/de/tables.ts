@@ -2,9 +2,9 @@ import type { tablesEn } from '../en/tables';
 
 /** Texts about the columns of tables, and about undoing a change, in German. */
 export const tablesDe: Readonly<Record<keyof typeof tablesEn, string>> = {
-  'table.width-of': 'Breite der Spalte {column}',
+  'table.width-of':
+    'Breite der Spalte {column}. Die Grenze ziehen oder die Pfeiltasten drücken. Doppelklick oder Pos1 setzt die Breite zurück.',
   'table.width': '{px} Pixel',
-  'table.resize': 'Ziehen oder Pfeiltasten ändern die Breite. Doppelklick oder Pos1 setzt sie zurück.',
   undo: 'Rückgängig',
   'undo.enabled': '{name} aktiviert',
   'undo.disabled': '{name} deaktiviert',
