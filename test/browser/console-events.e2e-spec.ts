@@ -179,7 +179,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       since: '-1h',
       columns: 'status,type,attempts,answer,next,received,id',
     });
-    await page.getByRole('columnheader', { name: 'ID' }).waitFor();
+    await page.getByRole('columnheader', { name: 'ID', exact: true }).waitFor();
   });
 
   it('selected events, or all that match, are exported as JSON lines, and as CSV without formulas', async () => {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
-import { CopyButton } from '../kit/CopyButton';
+import { copyText } from '../kit/copy';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
@@ -12,6 +12,7 @@ import { type Column, Table } from '../kit/table/Table';
 import { formatDistance } from '../kit/time/format';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { useNow } from '../kit/time/use-now';
+import { toast } from '../kit/toast/toasts';
 import { useSigned } from '../session/session';
 import { pullHealthOf } from './pull-health';
 
@@ -78,7 +79,8 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
     {
       id: 'source',
       label: t('pull.consumer'),
-      cell: (of) => <Source of={of} />,
+      cell: ({ endpoint }) =>
+        endpoint === null ? t('pull.everything') : <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>,
       full: ({ endpoint }) => endpoint ?? t('pull.everything'),
       isFlexible: true,
     },
@@ -86,6 +88,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
       id: 'health',
       label: t('pull.health'),
       cell: ({ backlog, committed_through: through }) => <Health backlog={backlog} through={through} />,
+      isFlexible: true,
     },
     {
       id: 'backlog',
@@ -125,23 +128,18 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
       rows={rows}
       columns={columns}
       keyOf={({ destination, endpoint }) => `${destination} ${endpoint ?? ''}`}
+      actions={{
+        nameOf: ({ name, endpoint }) => `${name} ${endpoint ?? ''}`.trim(),
+        itemsOf: (of) => [{ label: t('pull.copy'), onSelect: () => void copyPath(of) }],
+      }}
     />
   );
 }
 
-/** Whose events a consumer gets, and the path that it pulls. */
-function Source({ of: { destination, endpoint } }: { of: Position }): ReactNode {
-  const { environment: env } = useSigned();
-  return (
-    <>
-      <CopyButton
-        text={`/v1/pull/${endpoint ?? destination}`}
-        label={t('pull.copy')}
-        name={t('pull.copy-of', { id: endpoint ?? destination })}
-      />{' '}
-      {endpoint === null ? t('pull.everything') : <PathLink to={`/${env}/endpoints/${endpoint}`}>{endpoint}</PathLink>}
-    </>
-  );
+/** Copies the path that a consumer pulls. */
+async function copyPath({ destination, endpoint }: Position): Promise<void> {
+  const isCopied = await copyText(`/v1/pull/${endpoint ?? destination}`);
+  toast(t(isCopied ? 'copied' : 'copy.failed'), isCopied ? {} : { tone: 'bad' });
 }
 
 const SIGNS = { good: '✓', busy: '↻', bad: '!', dull: '–' } as const;

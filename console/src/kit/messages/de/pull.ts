@@ -15,7 +15,6 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'pull.position': 'Bestätigt bis',
   'pull.moved': 'Zuletzt bestätigt',
   'pull.copy': 'Pfad kopieren',
-  'pull.copy-of': 'Pfad von {id} kopieren',
   'pull.at-least': '{count}+',
   'pull.count': '{count}',
   'pull.nothing-yet': 'Noch nichts',

@@ -12,7 +12,6 @@ export const pullEn = {
   'pull.position': 'Acknowledged up to',
   'pull.moved': 'Last acknowledged',
   'pull.copy': 'Copy path',
-  'pull.copy-of': 'Copy path of {id}',
   'pull.at-least': '{count}+',
   'pull.count': '{count}',
   'pull.nothing-yet': 'Nothing yet',
