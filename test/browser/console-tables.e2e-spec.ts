@@ -140,6 +140,15 @@ const TOAST_MS = 15_000;
     expect(JSON.parse(stored ?? '{}').columnWidths).toEqual({ keys: {} });
   });
 
+  it('for screen readers, the name of a header cell does not contain the name of its border', async () => {
+    const session = await page.context().newCDPSession(page);
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    await session.detach();
+    const names = nodes.flatMap((node) => (node.role?.value === 'columnheader' ? [node.name?.value] : []));
+
+    expect(names).toEqual(expect.arrayContaining(['Name', 'Status', 'Scope']));
+  });
+
   it('wide columns do not make the page scroll sideways, at any width of the window', async () => {
     await drag('Name', 600);
     await drag('Created via', 200);
