@@ -183,7 +183,7 @@ describe('requests of providers', () => {
     expect((await requestsOf(server, endpoint))[0]).toMatchObject({
       status: 'quarantined',
       verified: false,
-      note: expect.stringMatching(/^The signature did not hold: .+\.$/),
+      note: expect.stringMatching(/^The signature is invalid: .+\.$/),
     });
   };
 

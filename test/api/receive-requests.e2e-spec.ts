@@ -191,7 +191,7 @@ describe('raw requests', () => {
         null,
         { status: 401, headers: {}, body: null, truncated: false },
       ]);
-      expect(refused.note).toBe('The signature did not hold: the endpoint has no secret yet.');
+      expect(refused.note).toBe('The signature is invalid: the endpoint has no secret yet.');
       expectStatus(await server.api('DELETE', `/v1/events/${ofLong.event_id}/payload`), 204);
       expect((await requestOf(server, own, ofLong.id)).answer).toEqual({
         status: 201,

@@ -102,7 +102,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     });
     await tab('Requests');
     await page.getByLabel('Outcome').selectOption('quarantined');
-    await page.getByText('The signature did not hold').waitFor();
+    await page.getByText('The signature is invalid').waitFor();
     expect(page.url()).toContain('status=quarantined');
     expect(await shown.violations('05-requests')).toEqual([]);
     await page.getByRole('row').nth(1).getByRole('link').click();

@@ -140,19 +140,19 @@ async function makeSettings(api: Caller, { texts }: Place): Promise<void> {
     });
   for (const [index, name] of ['Website', 'Nightly export', 'Dashboard'].entries())
     await api.make('/v1/keys', {
-      name: texts.name(name, index).slice(0, 100),
+      name: texts.name(name, index, 100),
       scope: ['write', 'read', 'admin'][index],
     });
   for (const [index, name] of ['Ada Lovelace', 'Grace Hopper'].entries())
     await api.make('/v1/members', {
-      name: texts.name(name, index + 1).slice(0, 100),
+      name: texts.name(name, index + 1, 100),
       email: `${name.split(' ')[0]?.toLowerCase()}@customer.example`,
       role: index === 0 ? 'write' : 'read',
     });
   for (const [index, name] of ['order.created', 'order.paid', 'invoice.failed', 'user.signed_up'].entries())
     await api.make('/v1/event-types', {
       name: texts.identifier(name),
-      group: texts.name(index < 2 ? 'Orders' : 'Accounts', index).slice(0, 100),
+      group: texts.name(index < 2 ? 'Orders' : 'Accounts', index, 100),
       description: texts.name('An object of the shop changed', index),
       example: { id: 'A-7', total: 1200, note: texts.name('Thanks', index) },
       schema: { type: 'object', properties: { id: { type: 'string' }, total: { type: 'integer' } } },
@@ -231,7 +231,7 @@ async function exchangeMail(api: Caller, { smtpPort, texts }: Place, destination
   for (const [index, role] of ['delivered', 'bounced', 'complained', 'delivered'].entries())
     email = (
       await api.make('/v1/emails', {
-        from: `${texts.name('Shop', 1).slice(0, 100)} <shop@${host}>`,
+        from: `${texts.name('Shop', 1, 100)} <shop@${host}>`,
         to: `${role}+${index}@${host}`,
         subject: texts.name('Your order is on its way', index),
         html: `<h1>${texts.name('Your order', index)}</h1><p>It is on its way.</p>`,
@@ -240,15 +240,15 @@ async function exchangeMail(api: Caller, { smtpPort, texts }: Place, destination
     ).id as string;
   await api.make('/v1/suppressions', { email: `${texts.identifier('somebody').slice(0, 60)}@customer.example` });
   const template = await api.make('/v1/templates', {
-    name: texts.name('Order confirmation').slice(0, 100),
+    name: texts.name('Order confirmation', 0, 100),
     alias: texts.identifier('order').slice(0, 100),
     subject: 'Your order {{order}}',
     html: '<h1>Hello {{first_name}}</h1><p>Your order {{order}} is on its way.</p>',
     variables: [{ key: 'order', type: 'string', fallback_value: '4711' }],
   });
-  await api.make('/v1/templates', { name: texts.name('Password reset', 2).slice(0, 100) });
+  await api.make('/v1/templates', { name: texts.name('Password reset', 2, 100) });
   const topic = await api.make('/v1/topics', {
-    name: texts.name('News', 0).slice(0, 50),
+    name: texts.name('News', 0, 50),
     description: texts.name('One email a month', 2),
     default_subscription: 'opt_in',
   });

@@ -4,7 +4,7 @@ const URL_LENGTH_MAX = 2_048;
 /** Returns names and URLs that the objects of an organization get. */
 export interface Texts {
   /** Returns a name for the `index`th object of a kind. `usual` is its ordinary name. */
-  name(usual: string, index?: number): string;
+  name(usual: string, index?: number, lengthMax?: number): string;
   url(usual: string): string;
   /** Returns an event type or another identifier, which allows only few characters. */
   identifier(usual: string): string;
@@ -21,9 +21,9 @@ const ENDINGS: readonly string[] = [' with a very long name that never ends', 'x
 
 /** Names of 128 characters and URLs of 2,048 characters. */
 export const LONG_TEXTS: Texts = {
-  name: (usual, index = 0) => {
+  name: (usual, index = 0, lengthMax = NAME_LENGTH_MAX) => {
     const ending = ENDINGS[index % ENDINGS.length] ?? '';
-    return cut(usual + ending.repeat(Math.ceil(NAME_LENGTH_MAX / ending.length)), NAME_LENGTH_MAX);
+    return cut(usual + ending.repeat(Math.ceil(lengthMax / ending.length)), lengthMax);
   },
   url: (usual) => `${usual}/${'path/'.repeat(20)}`.padEnd(URL_LENGTH_MAX, 'x'),
   identifier: (usual) => usual.padEnd(NAME_LENGTH_MAX - 1, 'x'),

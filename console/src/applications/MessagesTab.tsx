@@ -4,7 +4,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
-import { Time } from '../kit/time/Time';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { useMessages } from './application-queries';
 
@@ -56,7 +56,7 @@ export function MessagesTab(): ReactNode {
                   <td className="long">{row.channels.join(', ') || '–'}</td>
                   <td className="number">{t('payload.size', { bytes: row.payload_bytes })}</td>
                   <td>
-                    <Time at={row.created_at} />
+                    <RelativeTime at={row.created_at} />
                   </td>
                   <td>
                     <code>{row.id}</code>

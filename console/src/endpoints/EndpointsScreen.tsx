@@ -1,6 +1,8 @@
 import './endpoints.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
@@ -20,6 +22,7 @@ export function EndpointsScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const count = data?.pages[0]?.count;
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <div className="page wide">
       <title>{`${t('nav.endpoints')} · Posthorn`}</title>
@@ -30,26 +33,31 @@ export function EndpointsScreen(): ReactNode {
             {t(count.is_capped ? 'list.count-capped' : 'list.count', { count: count.value })}
           </span>
         )}
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('endpoint.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {(isPending || isFiltered || rows.length > 0) && <Filters filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data &&
-        rows.length === 0 &&
-        (isFiltered ? (
-          <p className="empty" role="status">
-            {t('endpoints.no-match')}
-          </p>
-        ) : (
-          <Empty />
-        ))}
+      {data && rows.length === 0 && isFiltered && (
+        <p className="empty" role="status">
+          {t('endpoints.no-match')}
+        </p>
+      )}
+      {isEmpty && (
+        <EmptyState
+          icon="endpoints"
+          title={t('endpoints.none')}
+          action={can('write') ? { label: t('endpoint.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Endpoints') }}
+        >
+          {t('endpoints.none-text')}
+        </EmptyState>
+      )}
       {rows.length > 0 && <EndpointTable rows={rows} />}
       {hasNextPage && (
         <p>
@@ -59,15 +67,6 @@ export function EndpointsScreen(): ReactNode {
         </p>
       )}
       {isCreating && <NewEndpoint onClose={() => setCreating(false)} />}
-    </div>
-  );
-}
-
-function Empty(): ReactNode {
-  return (
-    <div className="empty" role="status">
-      <h2>{t('endpoints.none')}</h2>
-      <p>{t('endpoints.none-text')}</p>
     </div>
   );
 }

@@ -16,6 +16,7 @@ import { useSigned } from '../session/session';
 import { CodeLogs } from './CodeLogs';
 import { type RequestDetail, useRequest } from './endpoint-queries';
 import { bytesOf } from './request-body';
+import { describeNote } from './request-note';
 
 const SHOWN_MAX = 200_000;
 
@@ -45,7 +46,7 @@ export function RequestScreen(): ReactNode {
             {can('write') && <Actions id={id} of={data} />}
           </div>
           <p className="why">
-            {data.note ?? t(`became.${data.status as 'routed'}`)}
+            {describeNote(data.note) ?? t(`became.${data.status as 'routed'}`)}
             {data.status === 'quarantined' && data.released_at === null && ` ${t('request.quarantined-next')}`}
           </p>
           <Facts of={data} />

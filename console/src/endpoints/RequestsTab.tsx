@@ -5,10 +5,11 @@ import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
-import { Time } from '../kit/time/Time';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { REQUEST_STATUSES, type RequestFilters } from './endpoint-filters';
 import { type RequestItem, useRequests } from './endpoint-queries';
+import { describeNote } from './request-note';
 
 const RANGES = ['-1h', '-1d', '-7d', '-30d'] as const;
 
@@ -109,7 +110,7 @@ function RequestTable({ id, rows }: { id: string; rows: readonly RequestItem[] }
             <tr key={row.id}>
               <td>
                 <Link to="/$env/endpoints/$id/requests/$request" params={{ env, id, request: row.id }}>
-                  <Time at={row.received_at} />
+                  <RelativeTime at={row.received_at} />
                 </Link>
               </td>
               <td>
@@ -126,7 +127,7 @@ function RequestTable({ id, rows }: { id: string; rows: readonly RequestItem[] }
                 </code>
               </td>
               <td className="number">{t('payload.size', { bytes: row.size_bytes })}</td>
-              <td className="long">{row.note ?? ''}</td>
+              <td className="long">{describeNote(row.note) ?? '–'}</td>
             </tr>
           ))}
         </tbody>

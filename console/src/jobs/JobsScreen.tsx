@@ -28,18 +28,22 @@ export function JobsScreen(): ReactNode {
       <title>{`${t('nav.jobs')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.jobs')}</h1>
-        <label className="inline">
-          {t('jobs.state')}
-          <select value={filters.state ?? ''} onChange={(event) => choose(event.target.value)}>
-            <option value="">{t('filter.any')}</option>
-            {JOB_STATES.map((state) => (
-              <option key={state} value={state}>
-                {word('status', state)}
-              </option>
-            ))}
-          </select>
-        </label>
       </div>
+      {(isPending || filters.state !== undefined || rows.length > 0) && (
+        <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            {t('jobs.state')}
+            <select value={filters.state ?? ''} onChange={(event) => choose(event.target.value)}>
+              <option value="">{t('filter.any')}</option>
+              {JOB_STATES.map((state) => (
+                <option key={state} value={state}>
+                  {word('status', state)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </form>
+      )}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && filters.state !== undefined && (

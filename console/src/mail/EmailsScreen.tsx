@@ -1,6 +1,8 @@
 import './mail.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
@@ -19,34 +21,37 @@ export function EmailsScreen(): ReactNode {
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useEmails(filters);
   const [isTrying, setTrying] = useState(false);
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered && !hasNextPage;
   return (
     <div className="page wide">
       <title>{`${t('nav.emails')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.emails')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setTrying(true)}>
             {t('simulator.open')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      <Filters filters={filters} />
+      {!isEmpty && <Filters filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data &&
-        rows.length === 0 &&
-        (isFiltered || hasNextPage ? (
-          <p className="empty" role="status">
-            {t(hasNextPage ? 'emails.none-yet' : 'emails.none-match')}
-          </p>
-        ) : (
-          <section className="empty" aria-labelledby="first-email">
-            <h2 id="first-email">{t('emails.none')}</h2>
-            <p>{t('emails.none-text')}</p>
-          </section>
-        ))}
+      {data && rows.length === 0 && !isEmpty && (
+        <p className="empty" role="status">
+          {t(hasNextPage ? 'emails.none-yet' : 'emails.none-match')}
+        </p>
+      )}
+      {isEmpty && (
+        <EmptyState
+          icon="emails"
+          title={t('emails.none')}
+          action={can('write') ? { label: t('simulator.open'), onSelect: () => setTrying(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Emails') }}
+        >
+          {t('emails.none-text')}
+        </EmptyState>
+      )}
       {rows.length > 0 && <EmailList rows={rows} />}
       {hasNextPage && (
         <p>

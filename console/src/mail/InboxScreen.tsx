@@ -1,7 +1,9 @@
 import './mail.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { sectionReference } from '../api/reference';
 import { CopyButton } from '../kit/CopyButton';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
@@ -16,26 +18,30 @@ export function InboxScreen(): ReactNode {
   const { can } = useSigned();
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useAliases();
   const [isCreating, setCreating] = useState(false);
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
     <div className="page wide">
       <title>{`${t('nav.inbox')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.inbox')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('alias.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <section className="empty" aria-labelledby="first-alias">
-          <h2 id="first-alias">{t('alias.none')}</h2>
-          <p>{t('alias.none-text')}</p>
-        </section>
+      {isEmpty && (
+        <EmptyState
+          icon="inbox"
+          title={t('alias.none')}
+          action={can('write') ? { label: t('alias.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Aliases') }}
+        >
+          {t('alias.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <AliasTable rows={rows} />}
       {hasNextPage && (

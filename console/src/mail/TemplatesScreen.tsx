@@ -2,7 +2,9 @@ import './mail.css';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { Confirm } from '../kit/dialog/Confirm';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
@@ -17,26 +19,30 @@ export function TemplatesScreen(): ReactNode {
   const { can } = useSigned();
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useTemplates();
   const [isCreating, setCreating] = useState(false);
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
     <div className="page wide">
       <title>{`${t('nav.templates')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.templates')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('template.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <section className="empty" aria-labelledby="first-template">
-          <h2 id="first-template">{t('template.none')}</h2>
-          <p>{t('template.none-text')}</p>
-        </section>
+      {isEmpty && (
+        <EmptyState
+          icon="templates"
+          title={t('template.none')}
+          action={can('write') ? { label: t('template.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Templates') }}
+        >
+          {t('template.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <TemplateTable rows={rows} />}
       {hasNextPage && (

@@ -1,6 +1,8 @@
 import './mail.css';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { sectionReference } from '../api/reference';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
@@ -15,26 +17,30 @@ export function TopicsScreen(): ReactNode {
   const { can } = useSigned();
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useTopics();
   const [isCreating, setCreating] = useState(false);
+  const isEmpty = data !== undefined && rows.length === 0;
   return (
     <div className="page wide">
       <title>{`${t('nav.topics')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.topics')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>
             {t('topic.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
-        <section className="empty" aria-labelledby="first-topic">
-          <h2 id="first-topic">{t('topic.none')}</h2>
-          <p>{t('topic.none-text')}</p>
-        </section>
+      {isEmpty && (
+        <EmptyState
+          icon="topics"
+          title={t('topic.none')}
+          action={can('write') ? { label: t('topic.new'), onSelect: () => setCreating(true) } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Topics') }}
+        >
+          {t('topic.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <TopicTable rows={rows} />}
       {hasNextPage && (

@@ -34,7 +34,7 @@ export function SystemEvents(): ReactNode {
                   <td>
                     <code>{type}</code>
                   </td>
-                  <td className="long">{description}</td>
+                  <td className="long">{withCode(description)}</td>
                   <td>
                     <details>
                       <summary>
@@ -52,4 +52,9 @@ export function SystemEvents(): ReactNode {
       )}
     </div>
   );
+}
+
+/** Returns a description from the API, in which backticks mark names of fields. */
+function withCode(description: string): ReactNode[] {
+  return description.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }

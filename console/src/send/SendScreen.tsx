@@ -65,6 +65,7 @@ function SendForm({ to }: { to: string }): ReactNode {
           fault={fault}
           onChange={(payload) => set({ payload })}
           onRun={submit}
+          runNote={t('send.run')}
         />
         {draft.kind === 'endpoint' && <p className="quiet">{t('send.body-hint')}</p>}
         <FaultLine fault={error} />

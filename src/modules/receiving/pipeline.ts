@@ -140,7 +140,7 @@ export class Pipeline {
       return this.acceptReceived.accept(
         endpoint,
         verified,
-        { disposition: 'quarantined', note: `The signature did not hold: ${verified.reason}.`, transformed: null },
+        { disposition: 'quarantined', note: `The signature is invalid: ${verified.reason}.`, transformed: null },
         'refused',
       );
     }

@@ -9,6 +9,7 @@ import { useCodeKeys } from '../code/use-code-keys';
 import { useCompletion } from '../code/use-completion';
 import { useDrawnLines } from '../code/use-drawn-lines';
 import type { JsonFault } from '../json/read-json';
+import { t } from '../messages/t';
 import { CodeNotes } from './CodeNotes';
 import { describeJsonFault } from './describe-json-fault';
 
@@ -29,6 +30,8 @@ interface CodeFieldProps {
   fault?: JsonFault | null;
   /** Called on `Ctrl Enter`. */
   onRun?: () => void;
+  /** Says what `Ctrl Enter` does. */
+  runNote?: string;
   isReadOnly?: boolean;
   /** Texts that complete JSON. */
   completions?: readonly CodeCompletion[];
@@ -71,7 +74,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
         id={`${id}-hint`}
         fault={fault}
         canEdit={!isReadOnly}
-        canRun={onRun !== undefined}
+        runNote={onRun === undefined ? null : (props.runNote ?? t('code.run'))}
         canComplete={completions.length > 0}
         found={open?.completions.length ?? null}
         onGo={(line) => selectLine(field.current, line)}

@@ -8,7 +8,8 @@ interface CodeNotesProps {
   id: string;
   fault: JsonFault | null;
   canEdit: boolean;
-  canRun: boolean;
+  /** Says what `Ctrl Enter` does. Null if it does nothing. */
+  runNote: string | null;
   canComplete: boolean;
   /** Number of completions in the open list. Null if the list is closed. */
   found: number | null;
@@ -16,7 +17,7 @@ interface CodeNotesProps {
 }
 
 /** Notes below a code field: its error with a button that moves the caret there, and its keys. */
-export function CodeNotes({ id, fault, canEdit, canRun, canComplete, found, onGo }: CodeNotesProps): ReactNode {
+export function CodeNotes({ id, fault, canEdit, runNote, canComplete, found, onGo }: CodeNotesProps): ReactNode {
   const line = fault?.line ?? null;
   return (
     <>
@@ -29,7 +30,7 @@ export function CodeNotes({ id, fault, canEdit, canRun, canComplete, found, onGo
         {canEdit && (
           <p className="quiet code-hint">
             {t('code.hint')}
-            {canRun && ` ${t('code.run')}`}
+            {runNote !== null && ` ${runNote}`}
             {canComplete && ` ${t('code.complete')}`}
           </p>
         )}

@@ -71,6 +71,7 @@ export const deliveryDe = {
   'send.body-hint': 'Leer lassen, um das Beispiel des Anbieters zu senden, signiert mit dem Secret des Endpunkts.',
   'send.example': 'Beispiel verwenden',
   'send.send': 'Event senden',
+  'send.run': 'Strg+Eingabe sendet das Event.',
   'send.result': 'Antwort',
   'send.none': 'Hier erscheint die Antwort.',
   'send.waiting': 'Wird zugestellt …',

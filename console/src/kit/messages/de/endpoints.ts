@@ -17,6 +17,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
     '{number} lässt sich nicht exakt speichern. In einem Filter als Zeichenkette angeben, um genau diese Ziffern zu vergleichen.',
   'code.hint': 'Tab rückt ein. Esc und danach Tab verlässt das Feld.',
   'code.run': 'Strg+Eingabe führt den Code aus.',
+  'request.transformed': 'Von der Transformation geändert.',
   'fact.event': 'Event',
   'endpoint.new': 'Neuer Endpunkt',
   'endpoint.name': 'Name',

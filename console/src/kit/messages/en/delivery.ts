@@ -70,6 +70,7 @@ export const deliveryEn = {
   'send.body-hint': 'Leave empty to send the provider’s sample, signed with the endpoint’s secret.',
   'send.example': 'Use example',
   'send.send': 'Send event',
+  'send.run': 'Ctrl+Enter sends the event.',
   'send.result': 'Response',
   'send.none': 'The response appears here.',
   'send.waiting': 'Delivering…',

@@ -14,6 +14,7 @@ export const endpointsEn = {
   'code.number': '{number} cannot be stored exactly. In a filter, write it as a string to match its exact digits.',
   'code.hint': 'Tab indents. Press Esc, then Tab to leave the field.',
   'code.run': 'Ctrl+Enter runs the code.',
+  'request.transformed': 'Changed by the transform.',
   'fact.event': 'Event',
   'endpoint.new': 'New endpoint',
   'endpoint.name': 'Name',
