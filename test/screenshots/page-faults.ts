@@ -12,6 +12,8 @@ const MESSAGE_KEYS: readonly string[] = [
   [...readFileSync(file, 'utf8').matchAll(/^ {2}'([\w-]+(?:\.[\w-]+)+)':/gm)].map(([, key = '']) => key),
 );
 
+type Rect = Pick<DOMRect, 'left' | 'top' | 'right' | 'bottom'>;
+
 /** Returns the faults of the page that a program can find, one sentence each. */
 export function faultsOf(page: Page): Promise<string[]> {
   return page.evaluate(findFaults, MESSAGE_KEYS);
@@ -34,17 +36,22 @@ function findFaults(messageKeys: readonly string[]): string[] {
     for (let above = element.parentElement; above !== null; above = above.parentElement) found.push(above);
     return found;
   };
-  /** Returns the rectangle of an element without the parts that its ancestors clip. */
-  const visibleRect = (element: Element): { left: number; top: number; right: number; bottom: number } => {
-    let { left, top, right, bottom } = element.getBoundingClientRect();
-    for (const above of ancestorsOf(element)) {
-      const { overflowX, overflowY } = getComputedStyle(above);
-      const box = above.getBoundingClientRect();
-      if (overflowX !== 'visible') [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
-      if (overflowY !== 'visible') [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
-    }
-    return { left, top, right, bottom };
-  };
+  /** Returns the rectangles of an element's lines, without the parts that its ancestors clip. */
+  const visibleRects = (element: Element): Rect[] =>
+    [...element.getClientRects()].map((line) => {
+      let { left, top, right, bottom } = line;
+      for (const above of ancestorsOf(element)) {
+        const { overflowX, overflowY, display } = getComputedStyle(above);
+        if (display === 'inline') continue;
+        const box = above.getBoundingClientRect();
+        if (overflowX !== 'visible') [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+        if (overflowY !== 'visible') [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+      }
+      return { left, top, right, bottom };
+    });
+  const doOverlap = (one: Rect, other: Rect): boolean =>
+    Math.min(one.right, other.right) - Math.max(one.left, other.left) > OVERLAP_PX_MAX &&
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > OVERLAP_PX_MAX;
   const hasOwnText = (element: Element): boolean =>
     [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim() !== '');
 
@@ -55,7 +62,9 @@ function findFaults(messageKeys: readonly string[]): string[] {
 
   if (root.scrollWidth > root.clientWidth) {
     faults.push(`The page scrolls sideways by ${root.scrollWidth - root.clientWidth} px.`);
-    const wide = shown.filter((element) => visibleRect(element).right > root.clientWidth + 1).at(-1);
+    const wide = shown
+      .filter((element) => visibleRects(element).some(({ right }) => right > root.clientWidth + 1))
+      .at(-1);
     if (wide !== undefined) faults.push(`It is wider than the window: ${nameOf(wide)}.`);
   }
   for (const element of texts) {
@@ -65,7 +74,8 @@ function findFaults(messageKeys: readonly string[]): string[] {
     const text = element.textContent?.trim() ?? '';
     if (/\bundefined\b|\bNaN\b|\[object |Invalid Date/.test(text) && element.closest('code') === null)
       faults.push(`The text shows an internal value: ${nameOf(element)}.`);
-    if (messageKeys.includes(text)) faults.push(`The text is missing: ${text}.`);
+    // Names of event types look like keys. They are shown as code.
+    if (messageKeys.includes(text) && element.closest('code') === null) faults.push(`The text is missing: ${text}.`);
   }
   const controls = shown.filter((element) => element.matches('a, button, input, select, summary'));
   const solid = [...new Set([...texts, ...controls])].filter((element) =>
@@ -73,13 +83,11 @@ function findFaults(messageKeys: readonly string[]): string[] {
       (part) => getComputedStyle(part).position.match(/absolute|fixed|sticky/) === null,
     ),
   );
-  const boxes = solid.map((element) => ({ element, rect: visibleRect(element) }));
+  const boxes = solid.map((element) => ({ element, rects: visibleRects(element) }));
   for (const [index, one] of boxes.entries()) {
     for (const other of boxes.slice(index + 1)) {
       if (one.element.contains(other.element) || other.element.contains(one.element)) continue;
-      const width = Math.min(one.rect.right, other.rect.right) - Math.max(one.rect.left, other.rect.left);
-      const height = Math.min(one.rect.bottom, other.rect.bottom) - Math.max(one.rect.top, other.rect.top);
-      if (width > OVERLAP_PX_MAX && height > OVERLAP_PX_MAX)
+      if (one.rects.some((rect) => other.rects.some((each) => doOverlap(rect, each))))
         faults.push(`Two elements overlap: ${nameOf(one.element)} and ${nameOf(other.element)}.`);
     }
   }

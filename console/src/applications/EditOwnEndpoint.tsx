@@ -20,7 +20,7 @@ export function EditOwnEndpoint(): ReactNode {
   return (
     <>
       <p>
-        <Link to="/$env/applications/$id/endpoints/$endpoint" params={{ env, id, endpoint }}>
+        <Link to="/$env/applications/$id/endpoints/$endpoint" params={{ env, id, endpoint }} className="clamped">
           ← {data?.url ?? data?.destination ?? endpoint}
         </Link>
       </p>

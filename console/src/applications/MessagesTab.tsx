@@ -39,7 +39,7 @@ export function MessagesTab(): ReactNode {
             <tbody>
               {rows.map((row) => (
                 <tr key={row.id}>
-                  <td>
+                  <td className="long">
                     <PathLink to={`/${env}/events`} search={{ message_id: row.id }}>
                       {row.event_type}
                     </PathLink>

@@ -36,7 +36,9 @@ export function OwnEndpointScreen(): ReactNode {
       {data && (
         <>
           <div className="heading">
-            <h2 className="long">{data.url ?? data.destination}</h2>
+            <h2 className="long clamped" title={data.url ?? data.destination ?? endpoint}>
+              {data.url ?? data.destination}
+            </h2>
             {can('write') && <OwnEndpointActions app={id} of={data} />}
           </div>
           <Health app={id} of={data} />

@@ -114,11 +114,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
       )}
       <FaultLine fault={save.error} />
       <p className="actions">
-        <button
-          type="submit"
-          className="primary"
-          disabled={save.isPending || (target === 'managed' && code.trim() === '')}
-        >
+        <button type="submit" disabled={save.isPending || (target === 'managed' && code.trim() === '')}>
           {t('save')}
         </button>
       </p>

@@ -95,7 +95,9 @@ function Facts({ of }: { of: RequestDetail }): ReactNode {
       <div>
         <dt>URL</dt>
         <dd>
-          <code>{of.url}</code>
+          <code className="clamped" title={of.url}>
+            {of.url}
+          </code>
         </dd>
       </div>
       <div>

@@ -134,7 +134,7 @@ export function ResponseForm({ endpoint }: { endpoint: EndpointDetail }): ReactN
       )}
       <FaultLine fault={save.error} />
       <p className="actions">
-        <button type="submit" className="primary" disabled={save.isPending}>
+        <button type="submit" disabled={save.isPending}>
           {t('save')}
         </button>
       </p>

@@ -50,7 +50,7 @@ export function Subscribers({ name }: { name: string }): ReactNode {
           }) => (
             <li key={endpoint} className="card">
               <div className="heading">
-                <h3>
+                <h3 className="clamped" title={url ?? destination ?? endpoint}>
                   <PathLink to={`/${env}/applications/${application}/endpoints/${endpoint}`}>
                     {url ?? destination ?? endpoint}
                   </PathLink>

@@ -3,9 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { answered } from '../api/client';
-import { sectionReference } from '../api/reference';
 import { Confirm } from '../kit/dialog/Confirm';
-import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
@@ -39,37 +37,26 @@ export function SuppressionsScreen(): ReactNode {
     if (isRestorable(row)) removeManual(row);
     else setAsked(row);
   };
-  const isFiltered = Object.keys(filters).length > 0;
-  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <div className="page wide">
       <title>{`${t('nav.suppressions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.suppressions')}</h1>
-        {can('write') && !isEmpty && (
+        {can('write') ? (
           <button type="button" className="primary" onClick={() => setAsked('new')}>
             {t('suppression.new')}
           </button>
+        ) : (
+          <span className="quiet">{t('needs-write')}</span>
         )}
-        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      {!isEmpty && <Filters filters={filters} />}
+      <Filters filters={filters} />
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && isFiltered && (
+      {data && rows.length === 0 && (
         <p className="empty" role="status">
-          {t('suppression.none-match')}
+          {t(Object.keys(filters).length > 0 ? 'suppression.none-match' : 'suppression.none')}
         </p>
-      )}
-      {isEmpty && (
-        <EmptyState
-          icon="suppressions"
-          title={t('suppression.none')}
-          action={can('write') ? { label: t('suppression.new'), onSelect: () => setAsked('new') } : undefined}
-          docs={{ label: t('docs.api'), href: sectionReference('Suppressions') }}
-        >
-          {t('suppression.none-text')}
-        </EmptyState>
       )}
       {rows.length > 0 && <SuppressionTable rows={rows} onRemove={startRemoval} />}
       {hasNextPage && (

@@ -223,9 +223,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.disable':
     'Das Ziel erhält bis zum Aktivieren keine Zustellungen. Ausstehende Zustellungen schlagen fehl.',
   'destination.delete': 'Das Ziel wird endgültig gelöscht. Seine Events bleiben erhalten.',
-  'destinations.none': 'Noch keine Ziele',
-  'destinations.none-text':
-    'Ein Ziel empfängt Events: eine URL, eine Warteschlange oder ein Consumer, der abruft. Posthorn signiert, wiederholt und protokolliert jede Zustellung.',
+  'destinations.none': 'Noch keine Ziele. Ein Ziel erstellen, um Events zuzustellen.',
   'type.https': 'https: signierter POST',
   'type.mirror': 'mirror: empfangene Anfrage, unverändert',
   'type.pull': 'pull: Consumer ruft Events ab',

@@ -219,9 +219,7 @@ export const en = {
   'destination.circuit-open': 'Circuit not closed. Deliveries stay pending and use no attempts. Since',
   'destination.disable': 'The destination receives no deliveries until you enable it. Pending deliveries fail.',
   'destination.delete': 'The destination is deleted permanently. Its events are kept.',
-  'destinations.none': 'No destinations yet',
-  'destinations.none-text':
-    'A destination is a target for your events: a URL, a queue, or a consumer that pulls. Posthorn signs, retries and records every delivery.',
+  'destinations.none': 'No destinations yet. Create one to deliver events.',
   'type.https': 'https: signed POST request',
   'type.mirror': 'mirror: received request, unchanged',
   'type.pull': 'pull: consumer fetches events',
