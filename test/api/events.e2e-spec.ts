@@ -229,6 +229,30 @@ describe('events', () => {
       });
     });
 
+    it('200: by the exact status of the last response, alone and with an error class and states', async () => {
+      const idsOf = async (query: Record<string, string>): Promise<string[]> =>
+        (await page(query)).data.map(({ id }) => id);
+      const having = (...states: string[]): string[] =>
+        sent.filter(({ status }) => states.includes(status)).map(({ id }) => id);
+
+      expect(await idsOf({ response_status: '503' })).toEqual(having('retrying', 'dlq'));
+      expect(await idsOf({ response_status: '503', error: '5xx', status: 'dlq,delivered' })).toEqual(having('dlq'));
+      expect(await idsOf({ response_status: '410' })).toEqual(having('failed'));
+      expect(await idsOf({ response_status: '200' })).toEqual(having('delivered'));
+      expect(await idsOf({ response_status: '200', status: 'delivered', event_type: 'none' })).toEqual([]);
+      for (const query of [
+        { response_status: '502' },
+        { response_status: '503', error: '4xx' },
+        { response_status: '503', error: 'timeout' },
+        { response_status: '503', status: 'delivered' },
+      ] as Record<string, string>[])
+        expect(await page(query)).toEqual({ data: [], next_cursor: null });
+      expect(expectStatus(await server.api('GET', '/v1/events/count?response_status=503'), 200).json).toEqual({
+        count: having('retrying', 'dlq').length,
+        is_capped: false,
+      });
+    });
+
     it('200: q finds an event by each of its ids, also with other filters, and nothing for any other text', async () => {
       const { id, message_id: messageId, status } = sent[2] as Item;
       for (const q of [id, messageId, `${id}.0`, ` ${id} `, `req_${id.slice(4)}`]) {
@@ -302,6 +326,7 @@ describe('events', () => {
         `q=${(sent[0] as Item).message_id}`,
         'status=dlq,failed',
         'error=5xx',
+        'response_status=503',
         'direction=outbound',
       ]) {
         expect((await server.api('GET', `/v1/events?${query}`, undefined, as(key))).json).toEqual({
@@ -408,6 +433,10 @@ describe('events', () => {
       'direction=up',
       'error=2xx',
       'error=',
+      'response_status=',
+      'response_status=199',
+      'response_status=600',
+      'response_status=5xx',
       'q=',
       'q=a&q=b',
       'statuses=dlq',

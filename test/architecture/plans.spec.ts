@@ -823,9 +823,14 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
     ];
     const REST: Partial<EventFilter>[] = [undefined, TYPE].flatMap((eventType) =>
       ([undefined, 'inbound'] as const).flatMap((direction) =>
-        ([undefined, 'tls'] as const).map((error) => ({ eventType, direction, error })),
+        ([undefined, 'tls', '200'] as const).map((error) => ({ eventType, direction, error })),
       ),
     );
+
+    const STATES_OF: Record<string, string[]> = {
+      tls: ['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'],
+      '200': ['delivered', 'delivered,failed'],
+    };
 
     it.each(
       STATES.flatMap(([state, status]) =>
@@ -836,12 +841,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-          // The service filters by error only together with a state that can have an error.
-          if (
-            given.error &&
-            !['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'].includes(String(given.status ?? given.statuses))
-          )
-            continue;
+          // The service filters by error only together with states of events that can have this error or status.
+          if (given.error && !STATES_OF[given.error]?.includes(String(given.status ?? given.statuses))) continue;
           // An event without a route has no destination, and is never parked for an application.
           if (
             (given.destinationId || given.applicationId) &&

@@ -6,6 +6,7 @@ import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
 import { ErrorFilter } from './ErrorFilter';
 import { DIRECTIONS, type EventFilters, RANGES, readFilters, STATUSES, statusesOf } from './event-filters';
+import { ResponseFilter } from './ResponseFilter';
 import { SearchField } from './SearchField';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
@@ -65,7 +66,8 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
             ...DIRECTIONS.map((each): [string, string] => [each, t(`direction.${each}`)]),
           ]}
         />
-        <ErrorFilter value={filters.error} onChange={(error) => set({ error })} />
+        <ErrorFilter value={filters.error} onChange={(error) => set({ error, response_status: undefined })} />
+        <ResponseFilter value={filters.response_status} onChange={set} />
         {LINKED.map(
           ([name, label]) =>
             filters[name] !== undefined && (

@@ -1,5 +1,13 @@
 import { asColumns, columnsOf, readSearch } from './columns';
-import { asFixedQuery, asQuery, asStreamQuery, canGrow, isBroughtBy, readFilters } from './event-filters';
+import {
+  asFixedQuery,
+  asQuery,
+  asStreamQuery,
+  canGrow,
+  isBroughtBy,
+  readFilters,
+  responseChanges,
+} from './event-filters';
 
 const NOW = Date.parse('2026-11-21T09:30:00.000Z');
 
@@ -17,11 +25,29 @@ describe('readFilters', () => {
       { direction: 'inbound', error: '5xx', q: ' evt_1 ' },
       { direction: 'inbound', error: '5xx', q: 'evt_1' },
     ],
-    [{ direction: 'sideways', error: '9xx' }, {}],
+    [{ response_status: '503' }, { response_status: 503 }],
+    [{ response_status: 204 }, { response_status: 204 }],
+    [{ direction: 'sideways', error: '9xx', response_status: '42' }, {}],
     [{ since: 'yesterday', until: '2026-11-21T00:00:00.000Z' }, { until: '2026-11-21T00:00:00.000Z' }],
     [{ since: '-99999h', application: ['a'], moved: '1' }, {}],
   ])('%j: %j', (search, expected) => {
     expect(readFilters(search)).toEqual(expected);
+  });
+});
+
+describe('responseChanges', () => {
+  it.each([
+    ['503', { error: undefined, response_status: 503 }],
+    [' 204 ', { error: undefined, response_status: 204 }],
+    ['5XX', { error: '5xx', response_status: undefined }],
+    ['', { error: undefined, response_status: undefined }],
+    ['2xx', null],
+    ['600', null],
+    ['50', null],
+    ['timeout', null],
+    ['5e2', null],
+  ])('%j: %j', (text, changes) => {
+    expect(responseChanges(text)).toEqual(changes);
   });
 });
 
@@ -68,6 +94,9 @@ describe('isBroughtBy', () => {
     [{ error: '4xx' } as const, 'attempt', 'retrying', failed, false],
     [{ error: 'timeout' } as const, 'attempt', 'dlq', { status: null, error: 'timeout' }, true],
     [{ error: '5xx' } as const, 'status', 'dlq', undefined, false],
+    [{ response_status: 503 }, 'attempt', 'retrying', failed, true],
+    [{ response_status: 502 }, 'attempt', 'retrying', failed, false],
+    [{ response_status: 503 }, 'accepted', 'retrying', undefined, false],
     [{ until: '-1h' }, 'accepted', 'retrying', undefined, false],
   ] as const)(
     '%j: a change of kind %s to state %s adds the event (attempt %j): %s',

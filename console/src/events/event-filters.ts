@@ -7,6 +7,8 @@ export interface EventFilters {
   direction?: Direction;
   /** Result of the last attempt of an undelivered event. */
   error?: ErrorClass;
+  /** Exact status of the last response. */
+  response_status?: number;
   event_type?: string;
   destination?: string;
   application?: string;
@@ -57,6 +59,8 @@ export function readFilters(search: Readonly<Record<string, unknown>>): EventFil
   if (direction !== undefined) filters.direction = direction;
   const error = ERROR_CLASSES.find((each) => each === search['error']);
   if (error !== undefined) filters.error = error;
+  const code = Number(search['response_status'] ?? NaN);
+  if (isResponseStatus(code)) filters.response_status = code;
   for (const name of TEXTS) {
     const value = search[name];
     if ((typeof value === 'string' || typeof value === 'number') && String(value).trim() !== '')
@@ -67,6 +71,26 @@ export function readFilters(search: Readonly<Record<string, unknown>>): EventFil
     if (isRangeTime(value)) filters[name] = value;
   }
   return filters;
+}
+
+/** Returns whether the API can filter by this response status. */
+function isResponseStatus(code: number): boolean {
+  return Number.isInteger(code) && code >= 200 && code <= 599;
+}
+
+/**
+ * Returns the filters for a typed response status: one status such as `503`, or a class such as `5xx`. The status
+ * replaces an error, because no attempt has both. Returns null for other text.
+ */
+export function responseChanges(
+  typed: string,
+): { error: ErrorClass | undefined; response_status: number | undefined } | null {
+  const text = typed.trim().toLowerCase();
+  if (text === '') return { error: undefined, response_status: undefined };
+  const error = ERROR_CLASSES.find((each) => each.endsWith('xx') && each === text);
+  if (error !== undefined) return { error, response_status: undefined };
+  const code = /^\d{3}$/.test(text) ? Number(text) : NaN;
+  return isResponseStatus(code) ? { error: undefined, response_status: code } : null;
 }
 
 /** Returns the selected states in display order. An empty list means all states. */
@@ -134,6 +158,7 @@ export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Ch
   if (!canGrow(filters)) return false;
   const statuses = statusesOf(filters);
   if (statuses.length > 0 && !statuses.some((each) => each === status)) return false;
+  if (filters.response_status !== undefined) return attempt?.status === filters.response_status;
   if (filters.error !== undefined)
     return attempt !== undefined && status !== 'delivered' && errorClassOf(attempt) === filters.error;
   return statuses.length > 0 || kind === 'accepted';

@@ -66,7 +66,10 @@ export function useEventList(filters: EventFilters, isReading: boolean): EventLi
     gcTime: 120_000,
   });
   const rows = useMemo(
-    () => new RowList<EventItem>(filters.status === undefined && filters.error === undefined),
+    () =>
+      new RowList<EventItem>(
+        [filters.status, filters.error, filters.response_status].every((each) => each === undefined),
+      ),
     [key],
   );
   const [version, redraw] = useReducer((before: number) => before + 1, 0);

@@ -9,6 +9,9 @@ import { COLUMNS, type DeliveryStatus, type EventStatus, LAST_ATTEMPT, STATUS } 
 export const ERROR_CLASSES = [...ATTEMPT_ERRORS, '3xx', '4xx', '5xx'] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
+/** Result of an attempt: an error, a class of response statuses, or one response status such as `503`. */
+export type AttemptResult = ErrorClass | `${number}`;
+
 /** Filter of an event list. The ids limit the time range, because an event's id contains the time of its creation. */
 export interface EventFilter {
   beforeId: Id;
@@ -17,8 +20,8 @@ export interface EventFilter {
   /** Several states. If set, `status` is not used. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /** Error of the last attempt. Allowed only with statuses for which the last attempt may have failed. */
-  error?: ErrorClass;
+  /** Result of the last attempt. Allowed only with statuses of events that can have an attempt with this result. */
+  error?: AttemptResult;
   eventType?: string;
   /** Target of the events: an application's endpoint that has its own URL. */
   targetId?: Id;
@@ -176,7 +179,7 @@ const ROUTED = `
       and s.target_id = $8 limit 1
   ))`;
 
-const ENDED_SO = `and (select coalesce(t.error, t.status / 100 || 'xx') from (${LAST_ATTEMPT}) t) = $11`;
+const ENDED_SO = `and (select $11 in (coalesce(t.error, t.status / 100 || 'xx'), t.status::text) from (${LAST_ATTEMPT}) t)`;
 
 /** A state filter. With `several`, the states are passed as parameters. */
 type State = EventStatus | 'several' | undefined;

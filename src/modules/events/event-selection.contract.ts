@@ -9,6 +9,7 @@ export interface SelectionQuery {
   message_id?: string;
   direction?: 'outbound' | 'inbound';
   error?: string;
+  response_status?: number;
   q?: string;
   since?: string;
   until?: string;

@@ -113,6 +113,17 @@ export class EventFilterQuery {
   error?: (typeof ERROR_CLASSES)[number];
 
   /**
+   * Selects only events whose last attempt got exactly this HTTP status or reply code of a mail server. For an event
+   * with several deliveries, the filter checks the delivery that determines the event's status.
+   */
+  @ApiProperty({ example: 503 })
+  @CanBeOmitted()
+  @IsInt()
+  @Min(200)
+  @Max(599)
+  response_status?: number;
+
+  /**
    * Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
    * (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
    */

@@ -10,7 +10,14 @@ import { Targets } from '#modules/destinations/targets.js';
 import { FAN_OUT_MAX } from '#modules/ledger/accept.contract.js';
 import type { Direction } from '#modules/ledger/claims.contract.js';
 import type { AttemptRow } from './attempts.contract.js';
-import { type ErrorClass, type EventFilter, isDisposition, UNDELIVERED, windowRows } from './event-lists.js';
+import {
+  type AttemptResult,
+  type ErrorClass,
+  type EventFilter,
+  isDisposition,
+  UNDELIVERED,
+  windowRows,
+} from './event-lists.js';
 import { EventLookup } from './event-lookup.js';
 import { EVENT_STATUSES, type EventRow, type EventStatus } from './event-rows.js';
 import { type EventAim } from './event-sources.contract.js';
@@ -28,6 +35,7 @@ export interface EventQuery {
   message_id?: string;
   direction?: Direction;
   error?: ErrorClass;
+  response_status?: number;
   /** Search text: an id that identifies one or several events. */
   q?: string;
   since?: string;
@@ -203,7 +211,7 @@ export class EventsService {
       destinationId,
       applicationId,
       direction: query.direction,
-      error: query.error,
+      error: resultOf(query),
     };
   }
 
@@ -231,17 +239,13 @@ function statusesOf(given: unknown): EventStatus[] {
 }
 
 /** Returns the states that the filters allow, or undefined if they allow any state. */
-function possible(
-  { status, error }: EventQuery,
-  hasDestination: boolean,
-  hasApplication: boolean,
-): EventStatus[] | undefined {
-  if (status === undefined && error === undefined) return undefined;
-  const asked = status === undefined ? [...UNDELIVERED] : statusesOf(status);
+function possible(query: EventQuery, hasDestination: boolean, hasApplication: boolean): EventStatus[] | undefined {
+  const { status } = query;
+  const ends = statesAfter(query);
+  if (status === undefined && ends === null) return undefined;
+  const asked = status === undefined && ends !== null ? [...ends] : statusesOf(status);
   const rest = asked.filter((each) => {
-    // With a filter by error, only undelivered statuses are possible. A delivered event's last attempt did not fail,
-    // and an event with a disposition, such as `parked`, had no attempt.
-    if (error !== undefined && !UNDELIVERED.some((undelivered) => undelivered === each)) return false;
+    if (ends !== null && !ends.includes(each)) return false;
     // An event with a disposition has no destination. An event sent to an application is never quarantined or parked.
     return (
       !(hasDestination && isDisposition(each)) && !(hasApplication && (each === 'quarantined' || each === 'parked'))
@@ -249,6 +253,22 @@ function possible(
   });
   return rest.length === EVENT_STATUSES.length ? undefined : rest;
 }
+
+/** Returns the states of events whose last attempt can have the given result. Null if no result is given. */
+function statesAfter({ error, response_status: status }: EventQuery): readonly EventStatus[] | null {
+  // An event whose last attempt failed is not delivered. An event with a disposition, such as `parked`, had no attempt.
+  if (error !== undefined) return status === undefined || error === classOf(status) ? UNDELIVERED : [];
+  if (status === undefined) return null;
+  // An accepted email can bounce later and is then failed.
+  return classOf(status) === '2xx' ? ['delivered', 'failed'] : UNDELIVERED;
+}
+
+/** Returns the result by which the list is filtered. A status is more exact than an error class that contains it. */
+function resultOf({ error, response_status: status }: EventQuery): AttemptResult | undefined {
+  return status === undefined ? error : `${status}`;
+}
+
+const classOf = (status: number): string => `${Math.floor(status / 100)}xx`;
 
 /**
  * Parses the id of an event (`evt_`), a delivery, a request (`req_`) or a message (`msg_`). Returns null for other

@@ -6,6 +6,7 @@ import { destinationsDe } from './de/destinations';
 import { domainsDe } from './de/domains';
 import { emailDe } from './de/email';
 import { endpointsDe } from './de/endpoints';
+import { eventFiltersDe } from './de/event-filters';
 import { eventTypesDe } from './de/event-types';
 import { eventViewsDe } from './de/event-views';
 import { eventsDe } from './de/events';
@@ -30,6 +31,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   ...domainsDe,
   ...emailDe,
   ...endpointsDe,
+  ...eventFiltersDe,
   ...eventTypesDe,
   ...eventsDe,
   ...eventViewsDe,

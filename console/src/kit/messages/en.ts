@@ -6,6 +6,7 @@ import { destinationsEn } from './en/destinations';
 import { domainsEn } from './en/domains';
 import { emailEn } from './en/email';
 import { endpointsEn } from './en/endpoints';
+import { eventFiltersEn } from './en/event-filters';
 import { eventTypesEn } from './en/event-types';
 import { eventViewsEn } from './en/event-views';
 import { eventsEn } from './en/events';
@@ -29,6 +30,7 @@ export const en = {
   ...domainsEn,
   ...emailEn,
   ...endpointsEn,
+  ...eventFiltersEn,
   ...eventTypesEn,
   ...eventsEn,
   ...eventViewsEn,

@@ -1,0 +1,7 @@
+import type { eventFiltersEn } from '../en/event-filters';
+
+/** Texts of the event list's filters, in German. */
+export const eventFiltersDe: Readonly<Record<keyof typeof eventFiltersEn, string>> = {
+  'filter.response': 'Antwortstatus',
+  'filter.response.refused': 'Einen Status von 200 bis 599 eingeben, oder 3xx, 4xx oder 5xx.',
+};
