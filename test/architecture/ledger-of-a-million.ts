@@ -97,6 +97,9 @@ export const ENDPOINT = '00000000-0000-0000-0000-0000000000e1';
 export const ROUTED_TARGET = '00000000-0000-0000-0000-0000000000d1';
 export const APPLICATION = '00000000-0000-0000-0000-0000000000a1';
 
+/** The id that the provider gave to a third of its deliveries. */
+export const REPEATED_ID = 'the same id';
+
 /** Adds 30,000 received events, and 2,000 messages of an application with ten endpoints each. */
 export async function addReceived({ database, nowMs }: FilledLedger): Promise<void> {
   const client = new pg.Client({ connectionString: database.url, options: '-c synchronous_commit=off' });
@@ -115,6 +118,9 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
       `insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, endpoint_id, due_at, parked, attempts, attempts_used, replayed, superseded)
        select environment_id, received_id, 0, expires_on, '${ROUTED_TARGET}', '${ENDPOINT}', at, false, 0, 0, false, false
        from made where open order by i`,
+      `insert into requests (environment_id, id, expires_on, endpoint_id, method, url, path, query, headers, size_bytes, ip, verification, dedupe_id)
+       select environment_id, received_id, expires_on, '${ENDPOINT}', 'POST', 'https://a.example/in/a/b', '', '', '[]', 2, '203.0.113.7', 'none',
+              case when i % 3 = 0 then '${REPEATED_ID}' else 'delivery-' || i end from made order by i`,
       `create temporary table sent as select environment_id, (substr(id::text, 1, 24) || substr(md5('m' || i), 1, 8) || '0000')::uuid as id, expires_on, event_type, at from made where i % 15 = 0`,
       `insert into messages (environment_id, id, expires_on, application_id, event_type, payload_bytes, payload, fanout)
        select environment_id, id, expires_on, '${APPLICATION}', event_type, 2, '{}', 10 from sent`,

@@ -47,6 +47,7 @@ import {
   ENVIRONMENT,
   type FilledLedger,
   fillLedger,
+  REPEATED_ID,
   ROUTED_TARGET,
   SET_ASIDE,
 } from './ledger-of-a-million.js';
@@ -783,6 +784,46 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         expect(window.pages + page.pages).toBeLessThan(2 * PAGES_MAX);
         expect(end < filter.beforeId && end > filter.fromId).toBe(true);
         expect((await store.windowEnd(TENANT, { ...filter, beforeId: end })) ?? '').not.toBe(end);
+      },
+    );
+
+    it.each<[string, string, Partial<EventFilter>]>([
+      ['an id', 'delivery-43', {}],
+      [
+        'an id, of an endpoint, of a type, delivered',
+        'delivery-43',
+        { endpointId: ENDPOINT, eventType: 'type.43', status: 'delivered' },
+      ],
+      ['an id, of a destination, dead letters', 'delivery-43', { ...ROUTED, status: 'dlq' }],
+      ['an id that thousands of deliveries have', REPEATED_ID, {}],
+      ['an id that thousands of deliveries have, of a type that none has', REPEATED_ID, { eventType: 'type.none' }],
+    ])(
+      "list by the provider's delivery id: %s: requests_dedupe_id_idx, no scan, a page and its window in bounded work",
+      async (_what, dedupeId, more) => {
+        const filter: EventFilter = {
+          ...more,
+          dedupeId,
+          beforeId: lowestIdAt(ledger.nowMs),
+          fromId: lowestIdAt(0),
+        };
+        const end = await new EventsStore(database, VAULT).windowEnd(TENANT, filter);
+        const plans = [
+          await plan(await asked((db) => new EventsStore(db, VAULT).windowEnd(TENANT, filter))),
+          await plan(
+            await asked((db) =>
+              new EventsStore(db, VAULT).list(TENANT, { ...filter, fromId: end ?? filter.fromId }, 51),
+            ),
+          ),
+        ];
+
+        expect(end === null).toBe(dedupeId !== REPEATED_ID);
+        for (const made of plans) {
+          expect(made.indexes).toContain('requests_dedupe_id_idx');
+          expect(made.indexes).not.toContain('requests_pkey');
+          expect(made.scanned).toEqual([]);
+          expect(made.pages).toBeLessThan(windowRows(filter) * PAGES_A_ROW);
+        }
+        if (end === null) for (const { pages } of plans) expect(pages).toBeLessThan(PAGES_MAX);
       },
     );
 

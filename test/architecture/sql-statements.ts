@@ -78,6 +78,7 @@ export function listsOfEvents(): PlacedStatement[] {
     { applicationId: ID },
     { direction: 'inbound' },
     { error: 'tls' },
+    { dedupeId: 'id' },
   ];
   const combinations = [{}, ...filters.flatMap((one, n) => filters.slice(n).map((other) => ({ ...one, ...other })))];
   const given = states.flatMap((state) => combinations.map((combination) => ({ ...state, ...combination })));

@@ -88,7 +88,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
         ['invoice.failed', 'exactly this type', { event_type: 'invoice.failed' }],
         [broken, 'sent to this destination', { destination: broken }],
         [`${receiver.url}/good`, 'sent to this URL', { destination: `${receiver.url}/good` }],
-        ['msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', 'Not a complete ID', { q: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W' }],
+        ['msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', 'Not a complete ID', { dedupe_id: 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W' }],
       ] as const) {
         await shown.open('events');
         await field.fill(text);

@@ -68,6 +68,13 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
         />
         <ErrorFilter value={filters.error} onChange={(error) => set({ error, response_status: undefined })} />
         <ResponseFilter value={filters.response_status} onChange={set} />
+        <TextFilter
+          label={t('request.dedupe')}
+          value={filters.dedupe_id ?? ''}
+          placeholder={t('filter.any')}
+          maxLength={1024}
+          onChange={(dedupe_id) => set({ dedupe_id })}
+        />
         {LINKED.map(
           ([name, label]) =>
             filters[name] !== undefined && (
@@ -225,12 +232,14 @@ function TextFilter({
   value,
   placeholder,
   size = 14,
+  maxLength = 256,
   onChange,
 }: {
   label: string;
   value: string;
   placeholder?: string;
   size?: number;
+  maxLength?: number;
   onChange: (value: string) => void;
 }): ReactNode {
   const [text, setText] = useState(value);
@@ -246,7 +255,7 @@ function TextFilter({
         size={size}
         autoComplete="off"
         spellCheck={false}
-        maxLength={256}
+        maxLength={maxLength}
         placeholder={placeholder}
         onChange={(event) => setText(event.target.value)}
         onBlur={commit}

@@ -79,7 +79,8 @@ describe('asQuery', () => {
       canGrow({ until: '-1h' }),
       canGrow({ message_id: 'msg_1' }),
       canGrow({ q: 'evt_1' }),
-    ]).toEqual([true, false, false, false]);
+      canGrow({ dedupe_id: 'a' }),
+    ]).toEqual([true, false, false, false, false]);
   });
 });
 

@@ -9,6 +9,8 @@ export interface EventFilters {
   error?: ErrorClass;
   /** Exact status of the last response. */
   response_status?: number;
+  /** The provider's id of its delivery, for received events. */
+  dedupe_id?: string;
   event_type?: string;
   destination?: string;
   application?: string;
@@ -48,7 +50,7 @@ export const RANGES = ['-15m', '-1h', '-6h', '-1d', '-7d', '-30d'] as const;
 /** Filters in the API's format, with absolute times and a list of states. */
 export type EventQuery = Omit<EventFilters, 'status'> & { status?: EventStatus[] };
 
-const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'q'] as const;
+const TEXTS = ['event_type', 'destination', 'application', 'endpoint', 'message_id', 'dedupe_id', 'q'] as const;
 
 /** Reads the filters from the page's URL. Ignores invalid values, so that a mistyped URL still shows a list. */
 export function readFilters(search: Readonly<Record<string, unknown>>): EventFilters {
@@ -139,8 +141,8 @@ export function asStreamQuery({
 }
 
 /** Returns whether new events can match the filters. */
-export function canGrow({ until, message_id, q }: EventFilters): boolean {
-  return until === undefined && message_id === undefined && q === undefined;
+export function canGrow({ until, message_id, dedupe_id, q }: EventFilters): boolean {
+  return [until, message_id, dedupe_id, q].every((each) => each === undefined);
 }
 
 /** The properties of a change that the filters check. */

@@ -11,6 +11,7 @@ describe('first request of the event list', () => {
       'status=dlq&application=customer-42&error=4xx&q=%20evt_1%20',
       'status=dlq&error=4xx&application=customer-42&q=evt_1&limit=100',
     ],
+    ['response_status=503&dedupe_id=a', 'response_status=503&dedupe_id=a&limit=100'],
     ['status=nonsense&direction=sideways', 'limit=100'],
   ])('for the address ?%s it is %s', (search, query) => {
     expect(firstPageQuery(new URLSearchParams(search))?.toString()).toBe(query);

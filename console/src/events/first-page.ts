@@ -8,7 +8,7 @@ export function firstPageQuery(search: URLSearchParams): URLSearchParams | null 
   const filters = readFilters(Object.fromEntries(search));
   if (filters.since !== undefined || filters.until !== undefined) return null;
   const entries = Object.entries(asQuery(filters, 0)).flatMap(([name, value]) =>
-    [value].flat().map((each) => [name, each]),
+    [value].flat().map((each) => [name, String(each)]),
   );
   return new URLSearchParams([...entries, ['limit', String(PAGE)]]);
 }

@@ -1,5 +1,5 @@
 /** Filters that the search field sets. */
-type Searched = 'q' | 'event_type' | 'destination' | 'application' | 'endpoint';
+type Searched = 'q' | 'dedupe_id' | 'event_type' | 'destination' | 'application' | 'endpoint';
 
 export type SearchKind =
   | 'event'
@@ -12,7 +12,8 @@ export type SearchKind =
   | 'url'
   | 'application'
   | 'endpoint'
-  | 'foreign'
+  | 'provider'
+  | 'provider-uuid'
   | 'type';
 
 /** A typed text: what it names, and the filter that finds it. */
@@ -26,6 +27,9 @@ const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+/** Time range of the ids of this service. UUIDs of other kinds are almost never in it. */
+const [FIRST_ID_MS, LAST_ID_MS] = [Date.UTC(2024, 0), Date.UTC(2050, 0)];
+
 const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = [
   [new RegExp(`^evt_${ULID}\\.\\d{1,5}$`, 'i'), 'delivery', 'q'],
   [new RegExp(`^evt_${ULID}$`, 'i'), 'event', 'q'],
@@ -35,8 +39,8 @@ const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = 
   [new RegExp(`^app_${ULID}$`, 'i'), 'application', 'application'],
   [new RegExp(`^ep_${ULID}$`, 'i'), 'endpoint', 'endpoint'],
   [/^https?:\/\//i, 'url', 'destination'],
-  // An id prefix without a valid id of this service, for example the webhook-id of another service.
-  [/^(?:evt|msg|req|dst|app|ep)_/i, 'foreign', 'q'],
+  // An id prefix without a valid id of this service, for example the id of a Stripe event.
+  [/^(?:evt|msg|req|dst|app|ep)_(?=\S*\d)\S{8,}$/i, 'provider', 'dedupe_id'],
 ];
 
 /**
@@ -46,7 +50,10 @@ const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = 
 export function readSearchText(typed: string): SearchTarget | null {
   const text = typed.trim();
   if (text === '') return null;
-  if (UUID.test(text)) return { kind: 'uuid', filter: 'q', value: `evt_${ulidOf(text)}` };
+  if (UUID.test(text))
+    return isOwnUuid(text)
+      ? { kind: 'uuid', filter: 'q', value: `evt_${ulidOf(text)}` }
+      : { kind: 'provider-uuid', filter: 'dedupe_id', value: text };
   if (new RegExp(`^${ULID}$`, 'i').test(text)) return { kind: 'bare', filter: 'q', value: `evt_${text.toUpperCase()}` };
   const [, kind, filter] = FORMS.find(([pattern]) => pattern.test(text)) ?? [
     null,
@@ -59,7 +66,13 @@ export function readSearchText(typed: string): SearchTarget | null {
 /** Returns the filters that a typed text sets. Text that is not an id removes the id filter that was set before. */
 export function searchChanges(typed: string): { [Name in Searched]?: string | undefined } {
   const target = readSearchText(typed);
-  return target === null ? { q: undefined } : { q: undefined, [target.filter]: target.value };
+  return { q: undefined, dedupe_id: undefined, ...(target !== null && { [target.filter]: target.value }) };
+}
+
+/** Returns whether a UUID can be an id of this service, which starts with the time of its creation. */
+function isOwnUuid(uuid: string): boolean {
+  const atMs = parseInt(uuid.replaceAll('-', '').slice(0, 12), 16);
+  return atMs >= FIRST_ID_MS && atMs < LAST_ID_MS;
 }
 
 /** Returns the 26 characters of an id, which the database stores as a UUID. */

@@ -32,6 +32,8 @@ export interface EventFilter {
   /** Destination or ad-hoc URL. If a status is also given, the delivery to it must have that status. */
   destinationId?: Id;
   applicationId?: Id;
+  /** The provider's id of its delivery, for received events. Not allowed together with an application. */
+  dedupeId?: string;
 }
 
 export const UNDELIVERED = ['retrying', 'dlq', 'failed'] as const;
@@ -66,7 +68,7 @@ export function countStatement(filter: Conditions): Statement {
 
 /** Casts that give every parameter a type, even if the statement does not use it. */
 const TYPES =
-  'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[])';
+  'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[], $13::text)';
 
 function nameOf(filter: Conditions): string {
   const {
@@ -80,6 +82,7 @@ function nameOf(filter: Conditions): string {
     applicationId,
     direction,
     error,
+    dedupeId,
   } = filter;
   const isAimed = targetId !== undefined || endpointId !== undefined;
   const kinds = [
@@ -91,6 +94,7 @@ function nameOf(filter: Conditions): string {
     applicationId,
     direction,
     error,
+    dedupeId,
   ];
   const rare = isUndelivered(filter) ? 'some' : 'mixed';
   const several = statuses && (statuses.includes('delivered') ? 'many' : rare);
@@ -109,6 +113,7 @@ function listText(filter: Conditions): string {
     applicationId,
     direction,
     error,
+    dedupeId,
   } = filter;
   const isAimed = targetId !== undefined || endpointId !== undefined;
   const own = [
@@ -119,6 +124,11 @@ function listText(filter: Conditions): string {
   ].join(' ');
   const conditions = `${isAimed ? 'and e.target_id = $6' : ''} ${own}`;
   const state = statuses ? 'several' : status;
+  if (dedupeId !== undefined) {
+    const ofMessage = messageId === undefined ? '' : 'and (e.id = $7 or e.message_id = $7)';
+    const routed = destinationId === undefined ? '' : isUndelivered(filter) ? routedIn(state) : ROUTED;
+    return fromReceived(`${conditions} ${ofMessage} ${routed}`, state);
+  }
   if (messageId !== undefined)
     return fromEvents(
       `and (e.id = $7 or e.message_id = $7) ${conditions} ${destinationId === undefined ? '' : ROUTED}`,
@@ -178,6 +188,16 @@ const ROUTED = `
     where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on
       and s.target_id = $8 limit 1
   ))`;
+
+/** Like `ROUTED`, but the delivery to the destination must have one of the undelivered states. */
+function routedIn(state: State): string {
+  const isIn = (status: string): string =>
+    state === 'several' ? `${status} = any ($12)` : `${status} = '${state ?? ''}'`;
+  return ROUTED.replace(
+    'and o.target_id = $8',
+    `and o.target_id = $8 and not o.superseded and ${isIn("'retrying'")}`,
+  ).replace('and s.target_id = $8', `and s.target_id = $8 and not s.superseded and ${isIn('s.status')}`);
+}
 
 const ENDED_SO = `and (select $11 in (coalesce(t.error, t.status / 100 || 'xx'), t.status::text) from (${LAST_ATTEMPT}) t)`;
 
@@ -252,6 +272,22 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
+ * SQL condition: the request has the provider's id. Uses the index requests_dedupe_id_idx, which contains a hash of the
+ * id, because ids can be too long for an index. Duplicates are not in the index, because they have no event.
+ */
+const withDedupeId = (parameter: string): string =>
+  `and hashtextextended(dedupe_id, 0) = hashtextextended(${parameter}, 0) and dedupe_id = ${parameter} and duplicate_of is null`;
+
+/** Selects received events by the provider's id of its delivery, and their events by events_pkey. */
+function fromReceived(conditions: string, status: State): string {
+  const rows = `(
+      select r.id as event_id, r.expires_on from requests r
+      where r.environment_id = $1 and r.id < $2 and r.id >= $3 ${withDedupeId('$13')}
+    ) d`;
+  return eventsOf(rows, conditions, status);
+}
+
+/**
  * Selects events that were sent directly to a destination or that an endpoint routed to it. Uses the indexes
  * events_target_id_idx for direct events, deliveries_routed_idx for finished deliveries and due_deliveries_pkey for
  * open ones. Scans open deliveries only within the page's range and scan limit.
@@ -300,9 +336,10 @@ export const WINDOW_ROWS = 10_000;
 export const NARROW_WINDOW_ROWS = 3_000;
 
 export function windowRows(filter: Conditions): number {
-  const { error, statuses, applicationId } = filter;
+  const { error, statuses, applicationId, dedupeId } = filter;
   const isNarrow =
     error !== undefined ||
+    dedupeId !== undefined ||
     (statuses !== undefined && !statuses.includes('delivered')) ||
     (applicationId !== undefined && isUndelivered(filter));
   return isNarrow ? NARROW_WINDOW_ROWS : WINDOW_ROWS;
@@ -320,7 +357,7 @@ export function windowStatement(filter: Conditions): Statement | null {
   return {
     name: `events_window_${nameOf(filter)}`,
     text: `
-      with unused as (select $5::text, $6::uuid, $7::uuid, $8::text[])
+      with unused as (select $5::text, $6::uuid, $7::uuid, $8::text[], $9::text)
       select id from (${leads.map((lead) => `(${lead})`).join(' union all ')}) ends order by id desc limit 1`,
   };
 }
@@ -354,10 +391,12 @@ function leadsOf(filter: Conditions): string[] {
     applicationId,
     direction,
     error,
+    dedupeId,
   } = filter;
   const isGiven = (...given: unknown[]): boolean => given.some((each) => each !== undefined);
   const isAimed = isGiven(targetId, endpointId);
   const isOfDelivery = isUndelivered(filter);
+  if (dedupeId !== undefined) return [endOf('requests', 'id', withDedupeId('$9'))];
   if (messageId !== undefined) return [];
   const asked = statuses ?? (status === undefined ? [] : [status]);
   if (destinationId !== undefined && !isOfDelivery) {

@@ -10,6 +10,7 @@ export interface SelectionQuery {
   direction?: 'outbound' | 'inbound';
   error?: string;
   response_status?: number;
+  dedupe_id?: string;
   q?: string;
   since?: string;
   until?: string;

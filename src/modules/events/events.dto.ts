@@ -124,6 +124,17 @@ export class EventFilterQuery {
   response_status?: number;
 
   /**
+   * Selects only received events of this delivery of the provider: the `dedupe_id` of their raw request, such as the
+   * value of `X-GitHub-Delivery` or the id of a Stripe event. The preset or the `deduplicate` setting of the endpoint
+   * defines it. If the provider sent a delivery several times, the list can contain several events.
+   */
+  @ApiProperty({ example: 'evt_1NG8Du2eZvKYlo2CUI79vXWy' })
+  @CanBeOmitted()
+  @IsString()
+  @Length(1, 1024)
+  dedupe_id?: string;
+
+  /**
    * Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
    * (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
    */
@@ -165,7 +176,12 @@ export class EventListQuery extends EventFilterQuery {
 }
 
 /** Filters of an application's event list. */
-export class ApplicationEventQuery extends OmitType(EventListQuery, ['application', 'destination', 'direction']) {}
+export class ApplicationEventQuery extends OmitType(EventListQuery, [
+  'application',
+  'destination',
+  'direction',
+  'dedupe_id',
+]) {}
 
 /** An event in a list. */
 export class EventItem {

@@ -36,6 +36,7 @@ export interface EventQuery {
   direction?: Direction;
   error?: ErrorClass;
   response_status?: number;
+  dedupe_id?: string;
   /** Search text: an id that identifies one or several events. */
   q?: string;
   since?: string;
@@ -183,7 +184,7 @@ export class EventsService {
     // Endpoints of other applications cannot match. Inbound endpoints cannot match, because they have no application.
     if (applicationId !== undefined && aim.applicationId !== undefined && aim.applicationId !== applicationId)
       return null;
-    if (applicationId !== undefined && query.direction === 'inbound') return null;
+    if (applicationId !== undefined && (query.direction === 'inbound' || query.dedupe_id !== undefined)) return null;
     const statuses = possible(query, destinationId !== undefined, applicationId !== undefined);
     if (statuses?.length === 0) return null;
     const untilMs = query.until === undefined ? this.clock.nowMs() + 60_000 : timeMs('until', query.until);
@@ -212,6 +213,7 @@ export class EventsService {
       applicationId,
       direction: query.direction,
       error: resultOf(query),
+      dedupeId: query.dedupe_id,
     };
   }
 

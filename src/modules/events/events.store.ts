@@ -141,7 +141,8 @@ export class EventsStore {
   ): Promise<Id | null> {
     const statement = windowStatement(filter);
     if (statement === null) return null;
-    const { beforeId, fromId, eventType, targetId, endpointId, destinationId, applicationId, statuses } = filter;
+    const { beforeId, fromId, eventType, targetId, endpointId, destinationId, applicationId, statuses, dedupeId } =
+      filter;
     const [end] = await this.database.readPrepared<{ id: Id }>(statement, [
       tenant.environmentId,
       beforeId,
@@ -151,6 +152,7 @@ export class EventsStore {
       destinationId ?? targetId ?? endpointId ?? null,
       applicationId ?? null,
       textArray(statuses ?? []),
+      dedupeId ?? null,
     ]);
     return end?.id ?? null;
   }
@@ -237,6 +239,7 @@ function valuesOf({ environmentId }: Pick<Tenant, 'environmentId'>, filter: Even
     direction,
     error,
     statuses,
+    dedupeId,
   } = filter;
   return [
     environmentId,
@@ -251,5 +254,6 @@ function valuesOf({ environmentId }: Pick<Tenant, 'environmentId'>, filter: Even
     direction ?? null,
     error ?? null,
     textArray(statuses ?? []),
+    dedupeId ?? null,
   ];
 }

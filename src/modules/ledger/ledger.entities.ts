@@ -288,6 +288,7 @@ export class AttemptEntity {
 @Index('requests_duplicates_idx', ['environmentId', 'endpointId', 'id'], { where: 'duplicate_of is not null' })
 @Index('requests_too_large_idx', ['environmentId', 'endpointId', 'id'], { where: 'too_large' })
 @Index('requests_duplicate_of_idx', ['environmentId', 'duplicateOf'], { where: 'duplicate_of is not null' })
+@Index('requests_dedupe_id_idx', { synchronize: false })
 export class RequestEntity {
   @PrimaryColumn('int', { name: 'environment_id', primaryKeyConstraintName: 'requests_pkey' })
   environmentId: number;

@@ -4,21 +4,23 @@ import type { eventViewsEn } from '../en/event-views';
 export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> = {
   'search-any': 'ID oder Typ',
   'search-any.hint':
-    'Findet ein Event, eine Nachricht, eine Anfrage oder eine Zustellung über die genaue ID oder webhook-id. Jeder andere Text ist ein genauer Event-Typ.',
+    'Findet ein Event, eine Nachricht, eine Anfrage oder eine Zustellung über die genaue ID oder webhook-id, oder ein empfangenes Event über die Zustellungs-ID des Anbieters. Jeder andere Text ist ein genauer Event-Typ.',
   'search-any.event': 'Sucht das Event mit dieser ID.',
   'search-any.delivery': 'Sucht das Event dieser Zustellung.',
   'search-any.message': 'Sucht die Events dieser Nachricht, auch als webhook-id bekannt.',
   'search-any.request': 'Sucht das Event dieser empfangenen Anfrage.',
   'search-any.bare': 'Sucht das Event mit dieser ID, ohne das Präfix evt_.',
   'search-any.uuid':
-    'Sucht das Event, dessen ID in der Datenbank diese UUID ist. Zustellungs-IDs von Anbietern lassen sich nicht suchen.',
+    'Sucht das Event, dessen ID in der Datenbank diese UUID ist. Für die Zustellungs-ID eines Anbieters den gleichnamigen Filter verwenden.',
   'search-any.destination': 'Sucht die Events, die an dieses Ziel gesendet wurden.',
   'search-any.url': 'Sucht die Events, die an diese URL gesendet wurden.',
   'search-any.application': 'Sucht die Events, die an diese Anwendung gesendet wurden.',
   'search-any.endpoint': 'Sucht die Events dieses Endpunkts.',
-  'search-any.foreign':
-    'Keine vollständige ID dieses Dienstes, daher passt kein Event. Zustellungs-IDs von Anbietern lassen sich nicht suchen.',
-  'search-any.type': 'Sucht die Events mit genau diesem Typ.',
+  'search-any.provider':
+    'Keine vollständige ID dieses Dienstes. Sucht die empfangenen Events mit dieser Zustellungs-ID des Anbieters.',
+  'search-any.provider-uuid': 'Sucht die empfangenen Events mit dieser Zustellungs-ID des Anbieters.',
+  'search-any.type':
+    'Sucht die Events mit genau diesem Typ. Für die Zustellungs-ID eines Anbieters den gleichnamigen Filter verwenden.',
   'filter.error.status': 'Status der Antwort',
   'filter.error.none': 'Keine Antwort',
   'events.compact': 'Kompakte Zeilen',

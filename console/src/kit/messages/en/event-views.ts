@@ -2,20 +2,23 @@
 export const eventViewsEn = {
   'search-any': 'ID or type',
   'search-any.hint':
-    'Finds an event, message, request or delivery by its exact ID or webhook-id. Any other text is an exact event type.',
+    'Finds an event, message, request or delivery by its exact ID or webhook-id, or a received event by the provider’s delivery ID. Any other text is an exact event type.',
   'search-any.event': 'Searches the event with this ID.',
   'search-any.delivery': 'Searches the event of this delivery.',
   'search-any.message': 'Searches the events of this message, also known as its webhook-id.',
   'search-any.request': 'Searches the event of this received request.',
   'search-any.bare': 'Searches the event with this ID, without its prefix evt_.',
-  'search-any.uuid': 'Searches the event whose database ID is this UUID. Delivery IDs of providers cannot be searched.',
+  'search-any.uuid':
+    'Searches the event whose database ID is this UUID. For a provider’s delivery ID, use the filter of that name.',
   'search-any.destination': 'Searches the events sent to this destination.',
   'search-any.url': 'Searches the events sent to this URL.',
   'search-any.application': 'Searches the events sent to this application.',
   'search-any.endpoint': 'Searches the events of this endpoint.',
-  'search-any.foreign':
-    'Not a complete ID of this service, so no event matches. Delivery IDs of providers cannot be searched.',
-  'search-any.type': 'Searches the events with exactly this type.',
+  'search-any.provider':
+    'Not a complete ID of this service. Searches the received events with this provider delivery ID.',
+  'search-any.provider-uuid': 'Searches the received events with this provider delivery ID.',
+  'search-any.type':
+    'Searches the events with exactly this type. For a provider’s delivery ID, use the filter of that name.',
   'filter.error.status': 'Response status',
   'filter.error.none': 'No response',
   'events.compact': 'Compact rows',
