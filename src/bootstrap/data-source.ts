@@ -133,6 +133,7 @@ import { AliasActions1732690540000 } from '../../migrations/1732690540000-alias-
 import { ForwardedEmails1732690540100 } from '../../migrations/1732690540100-forwarded-emails.js';
 import { RepliesToEmails1732690540200 } from '../../migrations/1732690540200-replies-to-emails.js';
 import { TemplateUnsubscribe1732690700000 } from '../../migrations/1732690700000-template-unsubscribe.js';
+import { DedupeIdsIndex1732690710000 } from '../../migrations/1732690710000-dedupe-ids-index.js';
 
 /** All entities of the database. Listed by name instead of by glob, so that a missing file prevents the start. */
 export const ENTITIES = [
@@ -278,6 +279,7 @@ export const MIGRATIONS = [
   ForwardedEmails1732690540100,
   RepliesToEmails1732690540200,
   TemplateUnsubscribe1732690700000,
+  DedupeIdsIndex1732690710000,
 ];
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */

@@ -69,6 +69,7 @@ describe('migrations', () => {
   it.each([
     ['events', 'events_dropped_idx', 'DroppedIndex1732690150000'],
     ['requests', 'requests_too_large_idx', 'TooLargeIndex1732690210000'],
+    ['requests', 'requests_dedupe_id_idx', 'DedupeIdsIndex1732690710000'],
   ])('while the index of one partition of %s is built, the others can be written', async (table, index, migration) => {
     const newest = MIGRATIONS.findIndex(({ name }) => name === migration);
     for (let n = newest; n < MIGRATIONS.length; n++) await source.undoLastMigration();
