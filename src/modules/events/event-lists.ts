@@ -273,16 +273,18 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 
 /**
  * SQL condition: the request has the provider's id. Uses the index requests_dedupe_id_idx, which contains a hash of the
- * id, because ids can be too long for an index. Duplicates are not in the index, because they have no event.
+ * id and the environment, because ids can be too long for an index. Duplicates are not in the index, because they have
+ * no event. The `+ 0` prevents the planner from reading all requests of an environment by primary key.
  */
-const withDedupeId = (parameter: string): string =>
-  `and hashtextextended(dedupe_id, 0) = hashtextextended(${parameter}, 0) and dedupe_id = ${parameter} and duplicate_of is null`;
+const withDedupeId = (parameter: string): string => `
+  hashtextextended(dedupe_id, environment_id) = hashtextextended(${parameter}, $1::int) and dedupe_id = ${parameter}
+  and environment_id + 0 = $1::int and duplicate_of is null`;
 
 /** Selects received events by the provider's id of its delivery, and their events by events_pkey. */
 function fromReceived(conditions: string, status: State): string {
   const rows = `(
       select r.id as event_id, r.expires_on from requests r
-      where r.environment_id = $1 and r.id < $2 and r.id >= $3 ${withDedupeId('$13')}
+      where ${withDedupeId('$13')} and r.id < $2 and r.id >= $3
     ) d`;
   return eventsOf(rows, conditions, status);
 }
@@ -379,6 +381,11 @@ const MESSAGES_END = `
     where environment_id = $1::int and application_id = $7 and id < $2::uuid and id >= $3::uuid
   ) m where events > $4::int order by id desc limit 1`;
 
+/** Finds the oldest request with the provider's id that a page may scan, with the index requests_dedupe_id_idx. */
+const DEDUPE_END = `
+  select id from requests where ${withDedupeId('$9')} and id < $2::uuid and id >= $3::uuid
+  order by id desc offset $4::int limit 1`;
+
 function leadsOf(filter: Conditions): string[] {
   const {
     status,
@@ -396,7 +403,7 @@ function leadsOf(filter: Conditions): string[] {
   const isGiven = (...given: unknown[]): boolean => given.some((each) => each !== undefined);
   const isAimed = isGiven(targetId, endpointId);
   const isOfDelivery = isUndelivered(filter);
-  if (dedupeId !== undefined) return [endOf('requests', 'id', withDedupeId('$9'))];
+  if (dedupeId !== undefined) return [DEDUPE_END];
   if (messageId !== undefined) return [];
   const asked = statuses ?? (status === undefined ? [] : [status]);
   if (destinationId !== undefined && !isOfDelivery) {
