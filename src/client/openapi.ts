@@ -11578,6 +11578,19 @@ export interface components {
              */
             error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
             /**
+             * @description Selects only events whose last attempt got exactly this HTTP status or reply code of a mail server. For an event
+             *     with several deliveries, the filter checks the delivery that determines the event's status.
+             * @example 503
+             */
+            response_status?: number;
+            /**
+             * @description Selects only received events of this delivery of the provider: the `dedupe_id` of their raw request, such as the
+             *     value of `X-GitHub-Delivery` or the id of a Stripe event. The preset or the `deduplicate` setting of the endpoint
+             *     defines it. If the provider sent a delivery several times, the list can contain several events.
+             * @example evt_1NG8Du2eZvKYlo2CUI79vXWy
+             */
+            dedupe_id?: string;
+            /**
              * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
              *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
              * @example msg_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
@@ -14180,6 +14193,11 @@ export interface operations {
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
+                 * @description Selects only events whose last attempt got exactly this HTTP status or reply code of a mail server. For an event
+                 *     with several deliveries, the filter checks the delivery that determines the event's status.
+                 */
+                response_status?: number;
+                /**
                  * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
                  *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
                  */
@@ -14457,6 +14475,17 @@ export interface operations {
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
                 /**
+                 * @description Selects only events whose last attempt got exactly this HTTP status or reply code of a mail server. For an event
+                 *     with several deliveries, the filter checks the delivery that determines the event's status.
+                 */
+                response_status?: number;
+                /**
+                 * @description Selects only received events of this delivery of the provider: the `dedupe_id` of their raw request, such as the
+                 *     value of `X-GitHub-Delivery` or the id of a Stripe event. The preset or the `deduplicate` setting of the endpoint
+                 *     defines it. If the provider sent a delivery several times, the list can contain several events.
+                 */
+                dedupe_id?: string;
+                /**
                  * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
                  *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
                  */
@@ -14528,6 +14557,17 @@ export interface operations {
                  *     deliveries, the filter checks the delivery that determines the event's status.
                  */
                 error?: "timeout" | "dns" | "connection" | "tls" | "blocked" | "protocol" | "refused" | "adapter" | "3xx" | "4xx" | "5xx";
+                /**
+                 * @description Selects only events whose last attempt got exactly this HTTP status or reply code of a mail server. For an event
+                 *     with several deliveries, the filter checks the delivery that determines the event's status.
+                 */
+                response_status?: number;
+                /**
+                 * @description Selects only received events of this delivery of the provider: the `dedupe_id` of their raw request, such as the
+                 *     value of `X-GitHub-Delivery` or the id of a Stripe event. The preset or the `deduplicate` setting of the endpoint
+                 *     defines it. If the provider sent a delivery several times, the list can contain several events.
+                 */
+                dedupe_id?: string;
                 /**
                  * @description Selects only events with exactly this id. It can be the id of the event, of its message, of its received request
                  *     (`req_`), of one of its deliveries (`evt_….0`), or the `webhook-id` of a delivery.
