@@ -67,7 +67,7 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
           ]}
         />
         <ErrorFilter value={filters.error} onChange={(error) => set({ error, response_status: undefined })} />
-        <ResponseFilter value={filters.response_status} onChange={set} />
+        <ResponseFilter value={filters.response_status} error={filters.error} onChange={set} />
         <TextFilter
           label={t('request.dedupe')}
           value={filters.dedupe_id ?? ''}

@@ -5,9 +5,11 @@ import { type EventFilters, responseChanges } from './event-filters';
 /** Filter by the status of the last response: one status such as `503`, or a class, which the error filter then shows. */
 export function ResponseFilter({
   value,
+  error,
   onChange,
 }: {
   value: EventFilters['response_status'];
+  error: EventFilters['error'];
   onChange: (changes: NonNullable<ReturnType<typeof responseChanges>>) => void;
 }): ReactNode {
   const shown = value === undefined ? '' : String(value);
@@ -17,7 +19,7 @@ export function ResponseFilter({
   useEffect(() => {
     setText(shown);
     setRefused(false);
-  }, [shown]);
+  }, [shown, error]);
   const commit = (): void => {
     if (text.trim() === shown) return;
     const changes = responseChanges(text);
