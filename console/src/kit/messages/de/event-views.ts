@@ -4,7 +4,7 @@ import type { eventViewsEn } from '../en/event-views';
 export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> = {
   'search-any': 'ID oder Typ',
   'search-any.hint':
-    'Findet ein Event, eine Nachricht, eine Anfrage oder eine Zustellung über die genaue ID oder webhook-id, oder ein empfangenes Event über die Zustellungs-ID des Anbieters. Jeder andere Text ist ein genauer Event-Typ.',
+    'Findet Events über jede genaue ID: von Event, Nachricht, Anfrage oder Zustellung, die webhook-id oder die Zustellungs-ID des Anbieters. Jeder andere Text ist ein genauer Event-Typ.',
   'search-any.event': 'Sucht das Event mit dieser ID.',
   'search-any.delivery': 'Sucht das Event dieser Zustellung.',
   'search-any.message': 'Sucht die Events dieser Nachricht, auch als webhook-id bekannt.',

@@ -2,7 +2,7 @@
 export const eventViewsEn = {
   'search-any': 'ID or type',
   'search-any.hint':
-    'Finds an event, message, request or delivery by its exact ID or webhook-id, or a received event by the provider’s delivery ID. Any other text is an exact event type.',
+    'Finds events by any exact ID: of the event, message, request or delivery, a webhook-id, or the provider’s delivery ID. Any other text is an exact event type.',
   'search-any.event': 'Searches the event with this ID.',
   'search-any.delivery': 'Searches the event of this delivery.',
   'search-any.message': 'Searches the events of this message, also known as its webhook-id.',
