@@ -10466,6 +10466,12 @@ export interface components {
              * @example 2026-11-21T09:35:00.000Z
              */
             next_attempt_at: string | null;
+            /**
+             * @description Present for a delivered event without attempts whose destinations are of type `pull`: `true` if consumers have
+             *     acknowledged it, `false` while it waits for a consumer.
+             * @example false
+             */
+            acknowledged?: boolean;
         };
         EventPage: {
             /** @description The events of this page. */
@@ -10522,6 +10528,26 @@ export interface components {
              */
             next_probe_at: string | null;
         };
+        DeliveryPullItem: {
+            /**
+             * @description `true` if a consumer acknowledged the event. `false` while the event waits for a consumer.
+             * @example true
+             */
+            acknowledged: boolean;
+            /**
+             * @description The feed in which the event was acknowledged: the `dst_` id of the destination, or the `ep_` id of the endpoint
+             *     that received the event. `null` while the event waits.
+             * @example dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            feed: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
+             *     while the event waits.
+             * @example 2026-11-21T09:30:00.000Z
+             */
+            committed_at: string | null;
+        };
         DeliveryItem: {
             /**
              * @description The event's id, followed by the position of the delivery within the event.
@@ -10564,6 +10590,17 @@ export interface components {
              * @example false
              */
             replayed: boolean;
+            /**
+             * @description Present if the destination is of type `pull`: whether a consumer has acknowledged the event. Such a delivery is
+             *     `delivered` as soon as consumers can pull it. Absent if a replay replaced the delivery, or if the database was
+             *     restored from a dump.
+             * @example {
+             *       "acknowledged": false,
+             *       "feed": null,
+             *       "committed_at": null
+             *     }
+             */
+            pull?: components["schemas"]["DeliveryPullItem"];
         };
         AttemptItem: {
             /**

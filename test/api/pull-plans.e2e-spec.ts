@@ -3,6 +3,7 @@ import { dataSource } from '../../src/bootstrap/data-source.js';
 import type { Config } from '../../src/kernel/config/config.js';
 import type { Vault } from '../../src/kernel/crypto/vault.js';
 import { Database } from '../../src/kernel/database/database.js';
+import { PulledStore } from '../../src/modules/events/pulled.store.js';
 import type { Feed } from '../../src/modules/pull/feeds.js';
 import { ORIGIN, type Position } from '../../src/modules/pull/place.js';
 import { PositionsStore } from '../../src/modules/pull/positions.store.js';
@@ -106,6 +107,21 @@ describe('pull, with 120,000 items in 35 partitions', () => {
       expect(plan.pages).toBeLessThan(pagesMax);
     },
   );
+
+  it('whether consumers acknowledged fifty events: the keys of their deliveries and items', async () => {
+    const { rows } = await client.query<{ id: string; expiresOn: string }>(
+      `select id, expires_on::text as "expiresOn" from events where target_id = $1 order by md5(id::text) limit 50`,
+      [BUSY],
+    );
+    const { database: recording, recorded } = recorder();
+    await new PulledStore(recording).find({ environmentId: 1 }, rows);
+
+    const plan = await explain(client, recorded[0] as Recorded);
+
+    expect(plan.indexes).toEqual(expect.arrayContaining(['deliveries_pkey', 'pull_items_pkey']));
+    expect(plan.scanned).toEqual([]);
+    expect(plan.pages).toBeLessThan(2_000);
+  });
 
   it('positions of two hundred destinations: their indexes, and at most a thousand items of each', async () => {
     const { database: recording, recorded } = recorder();

@@ -32,9 +32,10 @@ import { shownDelivery } from './attempts.contract.js';
 import { CodeLogsItem } from './code-logs.dto.js';
 import { ERROR_CLASSES } from './event-lists.js';
 import { EVENT_STATUSES, type EventRow } from './event-rows.js';
-import type { EventCount, EventDetail, ListedEvents } from './events.service.js';
-import type { DeliveryRow, EventProgress } from './events.store.js';
+import type { EventCount, EventDetail, ListedEvent, ListedEvents } from './events.service.js';
+import type { DeliveryRow } from './events.store.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
+import type { PulledDelivery } from './pulled.store.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 /** Any JSON value, because a received body may have any type. */
@@ -275,6 +276,15 @@ export class ListedEventItem extends EventItem {
   @CanBeNull()
   @IsDateTime()
   next_attempt_at: string | null;
+
+  /**
+   * Present for a delivered event without attempts whose destinations are of type `pull`: `true` if consumers have
+   * acknowledged it, `false` while it waits for a consumer.
+   */
+  @ApiProperty({ example: false })
+  @CanBeOmitted()
+  @IsBoolean()
+  acknowledged?: boolean;
 }
 
 /** One page of events, newest first. */
@@ -399,6 +409,32 @@ export class DeliveryCircuitItem {
   next_probe_at: string | null;
 }
 
+/** How far the consumers of a pull destination are. */
+export class DeliveryPullItem {
+  /** `true` if a consumer acknowledged the event. `false` while the event waits for a consumer. */
+  @ApiProperty({ example: true })
+  @IsBoolean()
+  acknowledged: boolean;
+
+  /**
+   * The feed in which the event was acknowledged: the `dst_` id of the destination, or the `ep_` id of the endpoint
+   * that received the event. `null` while the event waits.
+   */
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
+  feed: string | null;
+
+  /**
+   * Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
+   * while the event waits.
+   */
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
+  committed_at: string | null;
+}
+
 /** The delivery of one event to one destination. */
 export class DeliveryItem {
   /** The event's id, followed by the position of the delivery within the event. */
@@ -448,6 +484,16 @@ export class DeliveryItem {
   @ApiProperty({ example: false })
   @IsBoolean()
   replayed: boolean;
+
+  /**
+   * Present if the destination is of type `pull`: whether a consumer has acknowledged the event. Such a delivery is
+   * `delivered` as soon as consumers can pull it. Absent if a replay replaced the delivery, or if the database was
+   * restored from a dump.
+   */
+  @ApiProperty({ example: { acknowledged: false, feed: null, committed_at: null } })
+  @CanBeOmitted()
+  @IsObjectOf(() => DeliveryPullItem)
+  pull?: DeliveryPullItem;
 }
 
 /** An event with its payload, deliveries and attempts. */
@@ -557,7 +603,7 @@ export class EventDetailItem extends EventItem {
 
 export function presentEventPage({ rows, nextCursor, searchedTo }: ListedEvents): EventPage {
   return {
-    data: rows.map(({ event, progress }) => presentListed(event, progress)),
+    data: rows.map(presentListed),
     next_cursor: nextCursor,
     ...searched(searchedTo),
   };
@@ -570,13 +616,14 @@ export function presentCount({ count, isCapped, searchedTo }: EventCount): Event
 const searched = (ms: number | null): { searched_to?: string } =>
   ms === null ? {} : { searched_to: new Date(ms).toISOString() };
 
-function presentListed(event: EventRow, progress: EventProgress | null): ListedEventItem {
+function presentListed({ event, progress, isAcknowledged }: ListedEvent): ListedEventItem {
   const { attemptCount = 0, nextAttemptAt = null, lastAt = null, lastStatus = null, lastError = null } = progress ?? {};
   return {
     ...presentEvent(event),
     attempt_count: attemptCount,
     last_attempt: lastAt && { status: lastStatus, error: lastError, at: lastAt.toISOString() },
     next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+    ...(isAcknowledged !== null && { acknowledged: isAcknowledged }),
   };
 }
 
@@ -593,7 +640,10 @@ export function presentEvent(row: EventRow): EventItem {
 }
 
 /** Returns the event detail as JSON text. The payload is inserted verbatim, so large integers keep their digits. */
-export function presentEventDetail({ event, deliveries, attempts, circuits }: EventDetail, caller: Caller): string {
+export function presentEventDetail(
+  { event, deliveries, attempts, circuits, pulled }: EventDetail,
+  caller: Caller,
+): string {
   const address = isReceived(event) ? null : event.url;
   // An application endpoint that has a URL is itself the target of its deliveries.
   const kindOf = (row: DeliveryRow): 'ep' | 'dst' =>
@@ -617,6 +667,7 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
       ...waiting(row, circuits.get(row.targetId)),
       reason: row.reason,
       replayed: row.replayed,
+      ...presentPulled(pulled.get(row.ordinal)),
     })),
     attempts: attempts.map(({ delivery, ...row }) => ({
       delivery: shownDelivery(event.id, delivery.ordinal),
@@ -632,6 +683,18 @@ export function presentEventDetail({ event, deliveries, attempts, circuits }: Ev
   };
   const text = JSON.stringify(detail);
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
+}
+
+function presentPulled(delivery: PulledDelivery | undefined): Pick<DeliveryItem, 'pull'> {
+  if (delivery === undefined) return {};
+  const { feedId, targetId, committedAt } = delivery;
+  return {
+    pull: {
+      acknowledged: feedId !== null,
+      feed: feedId && showId(feedId === targetId ? 'dst' : 'ep', feedId),
+      committed_at: committedAt?.toISOString() ?? null,
+    },
+  };
 }
 
 /** Returns the time of the delivery's next attempt, and the circuit breaker that delays it. */

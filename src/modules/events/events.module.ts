@@ -22,6 +22,7 @@ import { EventTools } from './events.tools.js';
 import { MessagesStore } from './messages.store.js';
 import { Payloads } from './payload.js';
 import { PayloadStore } from './payload.store.js';
+import { PulledStore } from './pulled.store.js';
 import { ReceivedStore } from './received.store.js';
 import { RequestsStore } from './requests.store.js';
 import { SentStore } from './sent.store.js';
@@ -49,6 +50,7 @@ import { WaitingStore } from './waiting.store.js';
     Exchanges,
     Payloads,
     PayloadStore,
+    PulledStore,
     Signing,
     StreamStore,
     ApplicationErasures,

@@ -24,6 +24,7 @@ import { type EventAim } from './event-sources.contract.js';
 import { EventSources } from './event-sources.js';
 import { type DeliveryRow, type EventContent, type EventProgress, EventsStore } from './events.store.js';
 import { MessagesStore } from './messages.store.js';
+import { type PulledDelivery, PulledStore } from './pulled.store.js';
 
 export interface EventQuery {
   /** An `EventStatus` or a list of them, already validated by the request's schema. */
@@ -51,10 +52,19 @@ export interface EventDetail {
   attempts: (AttemptRow & { delivery: DeliveryRow })[];
   /** Circuit breakers of the targets of open deliveries. Circuit breakers in their initial state are left out. */
   circuits: ReadonlyMap<Id, Circuit>;
+  /** Deliveries that consumers pull, by ordinal. */
+  pulled: ReadonlyMap<number, PulledDelivery>;
+}
+
+export interface ListedEvent {
+  event: EventRow;
+  progress: EventProgress | null;
+  /** Whether a consumer acknowledged each delivery of an event that is only pulled. Null for other events. */
+  isAcknowledged: boolean | null;
 }
 
 export interface ListedEvents {
-  rows: { event: EventRow; progress: EventProgress | null }[];
+  rows: ListedEvent[];
   nextCursor: string | null;
   /** Time since which all events were scanned, in milliseconds since the epoch. Null if no scan limit was reached. */
   searchedTo: number | null;
@@ -86,6 +96,7 @@ export class EventsService {
     private readonly messages: MessagesStore,
     private readonly circuits: CircuitsStore,
     private readonly targets: Targets,
+    private readonly pulled: PulledStore,
   ) {}
 
   async list(tenant: Tenant, query: EventQuery): Promise<ListedEvents> {
@@ -110,11 +121,28 @@ export class EventsService {
     const progress = new Map(
       page.length === 0 ? [] : (await this.store.progress(tenant, page)).map((each) => [each.id, each]),
     );
+    const acknowledged = await this.acknowledged(
+      tenant,
+      page.filter(({ id, status }) => status === 'delivered' && progress.get(id)?.attemptCount === 0),
+    );
     return {
-      rows: page.map((event) => ({ event, progress: progress.get(event.id) ?? null })),
+      rows: page.map((event) => ({
+        event,
+        progress: progress.get(event.id) ?? null,
+        isAcknowledged: acknowledged.get(event.id) ?? null,
+      })),
       nextCursor: reached ? this.cursors.issue(tenant, list, reached) : null,
       searchedTo: !isFull && windowEnd !== null ? idTimeMs(windowEnd) : null,
     };
+  }
+
+  /** Returns whether consumers acknowledged all pulled deliveries of an event, for the events that have any. */
+  private async acknowledged(tenant: Tenant, events: readonly EventRow[]): Promise<ReadonlyMap<Id, boolean>> {
+    const acknowledged = new Map<Id, boolean>();
+    if (events.length === 0) return acknowledged;
+    for (const { eventId, feedId } of await this.pulled.find(tenant, events))
+      acknowledged.set(eventId, (acknowledged.get(eventId) ?? true) && feedId !== null);
+    return acknowledged;
   }
 
   async count(tenant: Tenant, query: Omit<EventQuery, 'cursor' | 'limit'>): Promise<EventCount> {
@@ -144,11 +172,15 @@ export class EventsService {
     const open = deliveries.filter(({ status }) => status === 'retrying').map(({ targetId }) => targetId);
     const circuits =
       open.length === 0 ? new Map<Id, Circuit>() : await this.circuits.findAll(tenant.environmentId, open);
+    const pulled = deliveries.some(({ status }) => status === 'delivered')
+      ? await this.pulled.find(tenant, [event])
+      : [];
     const byOrdinal = new Map(deliveries.map((delivery) => [delivery.ordinal, delivery]));
     return {
       event,
       deliveries,
       circuits,
+      pulled: new Map(pulled.map((each) => [each.ordinal, each])),
       attempts: attempts.flatMap((row) => {
         const delivery = byOrdinal.get(row.ordinal);
         return delivery ? [{ ...row, delivery }] : [];
