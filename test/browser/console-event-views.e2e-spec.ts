@@ -181,6 +181,17 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await timeline().getByText('Ready to pull').waitFor();
       expect(await page.getByText('Delivered', { exact: true }).count()).toBe(0);
       expect(await shown.violations('06-pull')).toEqual([]);
+
+      const { json } = await server.api('GET', `/v1/pull/${pulled}`);
+      await server.api('POST', `/v1/pull/${pulled}/ack`, { cursor: json.next_cursor as string });
+      await shown.open('events?event_type=pulled.event');
+      await row('pulled.event').getByText('Acknowledged').waitFor();
+      await shown.open(`events/${id}`);
+      await page.locator('.why', { hasText: 'A consumer acknowledged this event.' }).waitFor();
+      await timeline().getByRole('link', { name: 'Consumer' }).waitFor();
+      expect(await timeline().innerText()).toMatch(/Acknowledged.*Feed Consumer · last acknowledgement .*(ago|now)/s);
+      expect(await page.getByText('Ready to pull').count()).toBe(0);
+      expect(await shown.violations('06-acknowledged')).toEqual([]);
     });
 
     it('an event is sent to another destination, picked by name: from its page, and for selected events', async () => {

@@ -21,7 +21,7 @@ import { EventSkeleton } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
 import { Timeline } from './Timeline';
-import { eventStatusOf } from './timeline';
+import { eventStatusOf, isAcknowledged } from './timeline';
 
 /** One event: properties, deliveries, responses and payload. */
 export function EventScreen(): ReactNode {
@@ -44,7 +44,9 @@ function Shown({ event }: { event: EventDetail }): ReactNode {
     <>
       <div className="heading">
         <h1>{event.event_type}</h1>
-        <Status of={eventStatusOf(event, event.attempts.length)} />
+        <Status
+          of={eventStatusOf({ status: event.status, acknowledged: isAcknowledged(event) }, event.attempts.length)}
+        />
         <EventActions event={event} />
       </div>
       {why !== null && (

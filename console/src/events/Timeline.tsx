@@ -91,7 +91,8 @@ function Entry({ entry, event, nowMs, showsTarget, exchange }: EntryProps): Reac
     case 'end':
       return (
         <li className={entry.status === 'failed' || entry.status === 'dlq' ? 'bad' : 'dull'}>
-          <Status of={entry.status} /> <span className="quiet">{endText(entry)}</span> {replayed} {to}
+          <Status of={entry.status} /> <span className="quiet">{endText(entry)}</span>
+          {entry.status === 'acknowledged' && <Acknowledged of={entry.delivery} nowMs={nowMs} />} {replayed} {to}
         </li>
       );
     case 'set-aside':
@@ -124,6 +125,17 @@ function endText({ status, delivery: { reason } }: Extract<TimelineEntry, { kind
   if (reason !== null) return word('reason', reason);
   if (status === 'available') return t('timeline.available');
   return status === 'dlq' ? t('timeline.dlq') : '';
+}
+
+/** The feed in which a consumer acknowledged the event, and the latest time at which this can have happened. */
+function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][number]; nowMs: number }): ReactNode {
+  if (pull?.feed == null || pull.committed_at === null) return null;
+  return (
+    <span className="quiet">
+      {t('timeline.acknowledged')} <Target of={pull.feed} /> {t('timeline.acknowledged-by')}{' '}
+      <Since at={pull.committed_at} nowMs={nowMs} />
+    </span>
+  );
 }
 
 function To({ of }: { of: string }): ReactNode {

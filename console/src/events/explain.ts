@@ -1,5 +1,6 @@
 import { type MessageKey, t, word } from '../kit/messages/t';
 import type { EventDetail } from './event-queries';
+import { isAcknowledged } from './timeline';
 
 /** Returns the key of the message that explains an event's state, with the message's parameters. */
 export function explanationOf({
@@ -16,7 +17,7 @@ export function explanationOf({
   switch (status) {
     case 'delivered':
       return attempts.length === 0
-        ? { key: 'explain.available', values: {} }
+        ? { key: isAcknowledged({ deliveries }) ? 'explain.acknowledged' : 'explain.available', values: {} }
         : { key: 'explain.delivered', values: { count: attempts.length } };
     case 'dlq':
       return { key: 'explain.dlq', values: { count: attempts.length, answer } };

@@ -91,6 +91,11 @@ describe('timelineOf', () => {
       ['evt_1.1 attempt 3 good final', 'end superseded', 'evt_1.0 attempt 1', 'accepted'],
     ],
     ['to pull', { deliveries: [delivery()] }, ['end available', 'accepted']],
+    [
+      'pulled and acknowledged',
+      { deliveries: [delivery({ pull: { acknowledged: true, feed: 'dst_1', committed_at: at(1) } })] },
+      ['end acknowledged', 'accepted'],
+    ],
     ['not delivered anywhere', { status: 'ignored' }, ['set-aside ignored', 'accepted']],
   ])('%s', (_, event, expected) => {
     expect(said(event)).toEqual(expected);
@@ -106,6 +111,17 @@ describe('states as shown', () => {
     ['dlq', null, true, 'dlq'],
   ] as const)('a delivery that is %s with reason %j: %s attempts, %s', (status, reason, hasAttempts, expected) => {
     expect(deliveryStatusOf({ status, reason }, hasAttempts)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, 0, 'available'],
+    [false, 0, 'available'],
+    [true, 0, 'acknowledged'],
+    [true, 1, 'delivered'],
+  ])('a delivered event whose acknowledgement is %j after %i attempts: %s', (acknowledged, count, expected) => {
+    expect(eventStatusOf({ status: 'delivered', ...(acknowledged !== undefined && { acknowledged }) }, count)).toBe(
+      expected,
+    );
   });
 
   it.each([

@@ -77,19 +77,30 @@ function statesOf(delivery: Delivery, last: Attempt | undefined): TimelineEntry[
  * replaced delivery does not count as failed, because its replay decides.
  */
 export function deliveryStatusOf(
-  { status, reason }: Pick<Delivery, 'status' | 'reason'>,
+  { status, reason, pull }: Pick<Delivery, 'status' | 'reason' | 'pull'>,
   hasAttempts: boolean,
 ): string {
   if (status === 'failed' && reason === 'superseded') return 'superseded';
-  return status === 'delivered' && !hasAttempts ? 'available' : status;
+  if (status !== 'delivered' || hasAttempts) return status;
+  return pull?.acknowledged === true ? 'acknowledged' : 'available';
 }
 
 /**
  * Returns the state of an event as the console shows it. Only events for pull consumers are delivered without an
  * attempt.
  */
-export function eventStatusOf({ status }: { status: string }, attemptCount: number): string {
-  return status === 'delivered' && attemptCount === 0 ? 'available' : status;
+export function eventStatusOf(
+  { status, acknowledged }: { status: string; acknowledged?: boolean },
+  attemptCount: number,
+): string {
+  if (status !== 'delivered' || attemptCount > 0) return status;
+  return acknowledged === true ? 'acknowledged' : 'available';
+}
+
+/** Returns whether consumers acknowledged all deliveries of an event that they pull. */
+export function isAcknowledged({ deliveries }: Pick<EventDetail, 'deliveries'>): boolean {
+  const pulled = deliveries.flatMap(({ pull }) => pull ?? []);
+  return pulled.length > 0 && pulled.every(({ acknowledged }) => acknowledged);
 }
 
 /** Longest time between the stream's report that an event was accepted and its report of the event's first attempt. */
@@ -100,7 +111,7 @@ const STREAM_DELAY_MS = 10_000;
  * destination decides, or the age of the row if the type is unknown.
  */
 export function rowStatusOf(
-  row: { status: string; attempt_count: number; received_at: string },
+  row: { status: string; attempt_count: number; received_at: string; acknowledged?: boolean },
   targetType: string | undefined,
   nowMs: number,
 ): string {
