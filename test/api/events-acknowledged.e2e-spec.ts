@@ -1,7 +1,7 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { accepted, inbound, json, type Json } from './receiving.js';
-import { eventIn, expectStatus, send, startTargets, destinationAt, type Targets } from './scene.js';
+import { accepted, inbound, type Json,json } from './receiving.js';
+import { destinationAt, eventIn, expectStatus, send, startTargets, type Targets } from './scene.js';
 
 describe('events that consumers pull', () => {
   let server: PosthornServer;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
-import { accepted, inbound, json, type Json, provide, type Sent, setSecret } from './receiving.js';
+import { accepted, inbound, type Json, json, provide, type Sent, setSecret } from './receiving.js';
 import { destinationAt, eventIn, expectStatus, RARE_RETRIES, startTargets, type Targets } from './scene.js';
 
 const ID = '72d3162e-cc78-11e3-81ab-4c9367dc0958';

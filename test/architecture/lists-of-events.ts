@@ -1,5 +1,6 @@
 import type { EventFilter } from '../../src/modules/events/event-lists.js';
 import type { DeliveryStatus } from '../../src/modules/events/event-rows.js';
+import { APPLICATION, ENDPOINT, REPEATED_ID, ROUTED_TARGET } from './ledger-of-a-million.js';
 
 /** Maximum number of database pages that a list of 50, or a read of one event, may touch, for any number of events. */
 export const PAGES_MAX = 2_000;
@@ -40,3 +41,47 @@ export const LISTS = ([undefined, 'delivered', 'failed', 'retrying', 'dlq'] as c
     ]),
   ),
 );
+
+/** States, targets and further filters whose combinations are tested. */
+export const STATES: [string, Partial<EventFilter>][] = [
+  ['any state', {}],
+  ['retrying', { status: 'retrying' }],
+  ['delivered', { status: 'delivered' }],
+  ['dead letters', { status: 'dlq' }],
+  ['parked', { status: 'parked' }],
+  ['dead letters or failed', { statuses: ['failed', 'dlq'] }],
+  ['what is not delivered', { statuses: ['failed', 'retrying', 'dlq'] }],
+  ['delivered or failed', { statuses: ['delivered', 'failed'] }],
+  ['dead letters or set aside', { statuses: ['dlq', 'quarantined', 'parked', 'ignored'] }],
+];
+export const AIMS: [string, Partial<EventFilter>][] = [
+  ['anywhere', {}],
+  ['to a target', { targetId: TARGET }],
+  ['of an endpoint', { endpointId: ENDPOINT }],
+  ['to a destination', { destinationId: ROUTED_TARGET }],
+  ['of an application', { applicationId: APPLICATION }],
+];
+export const REST: Partial<EventFilter>[] = [undefined, TYPE].flatMap((eventType) =>
+  ([undefined, 'inbound'] as const).flatMap((direction) =>
+    ([undefined, 'tls', '200'] as const).map((error) => ({ eventType, direction, error })),
+  ),
+);
+
+/** The states of events that can have a result, for each result. */
+export const STATES_OF: Record<string, string[]> = {
+  tls: ['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'],
+  '200': ['delivered', 'delivered,failed'],
+};
+
+/** Lists by the provider's delivery id: the filters in words, the id, and the other filters. */
+export const LISTS_BY_DEDUPE_ID: [string, string, Partial<EventFilter>][] = [
+  ['an id', 'delivery-43', {}],
+  [
+    'an id, of an endpoint, of a type, delivered',
+    'delivery-43',
+    { endpointId: ENDPOINT, eventType: 'type.43', status: 'delivered' },
+  ],
+  ['an id, of a destination, dead letters', 'delivery-43', { destinationId: ROUTED_TARGET, status: 'dlq' }],
+  ['an id that thousands of deliveries have', REPEATED_ID, {}],
+  ['an id that thousands of deliveries have, of a type that none has', REPEATED_ID, { eventType: 'type.none' }],
+];

@@ -35,7 +35,7 @@ import { EVENT_STATUSES, type EventRow } from './event-rows.js';
 import type { EventCount, EventDetail, ListedEvent, ListedEvents } from './events.service.js';
 import type { DeliveryRow } from './events.store.js';
 import { PAYLOAD_SHOWN_BYTES_MAX } from './messages.contract.js';
-import type { PulledDelivery } from './pulled.store.js';
+import { DeliveryPullItem, presentPulled } from './pulled.dto.js';
 
 const DELIVERY_STATUSES = ['delivered', 'failed', 'retrying', 'dlq'] as const;
 /** Any JSON value, because a received body may have any type. */
@@ -409,32 +409,6 @@ export class DeliveryCircuitItem {
   next_probe_at: string | null;
 }
 
-/** How far the consumers of a pull destination are. */
-export class DeliveryPullItem {
-  /** `true` if a consumer acknowledged the event. `false` while the event waits for a consumer. */
-  @ApiProperty({ example: true })
-  @IsBoolean()
-  acknowledged: boolean;
-
-  /**
-   * The feed in which the event was acknowledged: the `dst_` id of the destination, or the `ep_` id of the endpoint
-   * that received the event. `null` while the event waits.
-   */
-  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @CanBeNull()
-  @IsString()
-  feed: string | null;
-
-  /**
-   * Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
-   * while the event waits.
-   */
-  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
-  @CanBeNull()
-  @IsDateTime()
-  committed_at: string | null;
-}
-
 /** The delivery of one event to one destination. */
 export class DeliveryItem {
   /** The event's id, followed by the position of the delivery within the event. */
@@ -683,18 +657,6 @@ export function presentEventDetail(
   };
   const text = JSON.stringify(detail);
   return payload ? `${text.slice(0, -1)},"payload":${payload.json}}` : text;
-}
-
-function presentPulled(delivery: PulledDelivery | undefined): Pick<DeliveryItem, 'pull'> {
-  if (delivery === undefined) return {};
-  const { feedId, targetId, committedAt } = delivery;
-  return {
-    pull: {
-      acknowledged: feedId !== null,
-      feed: feedId && showId(feedId === targetId ? 'dst' : 'ep', feedId),
-      committed_at: committedAt?.toISOString() ?? null,
-    },
-  };
 }
 
 /** Returns the time of the delivery's next attempt, and the circuit breaker that delays it. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { NEXT_TRANSACTION } from '#kernel/database/transaction-horizon.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { dateArray, uuidArray } from '#kernel/database/pg-array.js';
+import { NEXT_TRANSACTION } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import type { EventRow } from './event-rows.js';

@@ -1,0 +1,44 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsBoolean, IsString } from 'class-validator';
+import { CanBeNull, IsDateTime } from '#http/validation.js';
+import { showId } from '#kernel/ids.js';
+import type { PulledDelivery } from './pulled.store.js';
+
+/** How far the consumers of a pull destination are. */
+export class DeliveryPullItem {
+  /** `true` if a consumer acknowledged the event. `false` while the event waits for a consumer. */
+  @ApiProperty({ example: true })
+  @IsBoolean()
+  acknowledged: boolean;
+
+  /**
+   * The feed in which the event was acknowledged: the `dst_` id of the destination, or the `ep_` id of the endpoint
+   * that received the event. `null` while the event waits.
+   */
+  @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeNull()
+  @IsString()
+  feed: string | null;
+
+  /**
+   * Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
+   * while the event waits.
+   */
+  @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
+  @CanBeNull()
+  @IsDateTime()
+  committed_at: string | null;
+}
+
+/** Returns the state of a delivery's pull item. Empty for a delivery that is not pulled. */
+export function presentPulled(delivery: PulledDelivery | undefined): { pull?: DeliveryPullItem } {
+  if (delivery === undefined) return {};
+  const { feedId, targetId, committedAt } = delivery;
+  return {
+    pull: {
+      acknowledged: feedId !== null,
+      feed: feedId && showId(feedId === targetId ? 'dst' : 'ep', feedId),
+      committed_at: committedAt?.toISOString() ?? null,
+    },
+  };
+}
