@@ -1,6 +1,6 @@
 import type { PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
-import { accepted, inbound, type Json,json } from './receiving.js';
+import { accepted, inbound, type Json, json } from './receiving.js';
 import { destinationAt, eventIn, expectStatus, send, startTargets, type Targets } from './scene.js';
 
 describe('events that consumers pull', () => {
