@@ -1,4 +1,4 @@
-/** Maximum size of a tool's answer in bytes. A message may have 25 KB, of which the JSON-RPC envelope needs a part. */
+/** Maximum size of a tool's answer in bytes. The JSON-RPC message that contains the answer may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
 /** Maximum size in bytes of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */
@@ -10,7 +10,10 @@ export function answerBytes(value: unknown): number {
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 }
 
-/** Returns at most `charactersMax` characters from `offset` on that take at most `bytesMax` bytes of an answer. */
+/**
+ * Returns the part of `text` that starts at `offset`. It has at most `charactersMax` characters, and takes at most
+ * `bytesMax` bytes of an answer.
+ */
 export function partOf(
   text: string,
   offset: number,

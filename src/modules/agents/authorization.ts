@@ -137,8 +137,8 @@ export class Authorization {
     const issued = await this.database.transaction(async () => {
       const taken = await this.codes.take(hash);
       if (taken === null) return null;
-      // This transaction commits the use of the code even if the exchange fails. Otherwise, the code would stay valid
-      // after the wrong client presented it.
+      // If the exchange fails, returns null instead of throwing, so that the transaction still commits the use of the
+      // code. Otherwise, the code would stay valid after the wrong client presented it.
       if (taken.wasUsed) await this.revokeReused(taken, origin);
       if (taken.wasUsed || !fits(taken, { clientId, redirectUri, verifier })) return null;
       const grant = {

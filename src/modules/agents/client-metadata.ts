@@ -72,8 +72,8 @@ export function clientMetadata(
 }
 
 /**
- * Returns a name without invisible, direction-changing or line-breaking characters, because users identify the client
- * by its name.
+ * Removes invisible, direction-changing and line-breaking characters from a name, because users identify a client by
+ * its name.
  */
 function plain(name: unknown): string {
   return typeof name === 'string' ? name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim() : '';

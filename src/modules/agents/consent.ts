@@ -75,9 +75,11 @@ export class Consent {
   }
 
   /**
-   * Returns the client's authorization request. Returns `null` after an invalid request if the client was already
-   * informed with an error redirect. Throws 400 if Posthorn's own page must show the error. Only clients that the
-   * organization has approved get error redirects, because anyone can register a client (RFC 9700, section 4.11.2).
+   * Returns the client's authorization request.
+   *
+   * For an invalid request of a client that the organization has approved, redirects to the client with the error and
+   * returns `null`. For any other invalid request, throws 400, which Posthorn's own page shows: anyone can register a
+   * client, so redirects to unapproved clients are unsafe (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

@@ -18,7 +18,10 @@ import { McpServer } from './mcp-server.js';
 import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Maximum nesting of a request. Payloads are nested much less. The recursive MCP package can handle this depth. */
+/**
+ * Maximum nesting depth of a request. The MCP package is recursive, and can handle this depth. Payloads are nested much
+ * less.
+ */
 const BODY_LEVELS_MAX = 500;
 
 const CALL = {
@@ -46,8 +49,8 @@ export class McpController implements OnModuleInit {
   ) {}
 
   /**
-   * Adds the routes for methods other than POST, and the path with a trailing slash. Streams and sessions are not
-   * supported, but preflight requests are.
+   * Adds the MCP routes that Nest does not declare. OPTIONS answers preflight requests. Other methods than POST get an
+   * error, because streams and sessions are not supported. POST is also accepted with a trailing slash.
    */
   onModuleInit(): void {
     if (!this.config.isApi) return;
@@ -89,8 +92,8 @@ export class McpController implements OnModuleInit {
         },
       });
     }
-    // Nest drops the trailing slash, so this route is added without Nest and its guards. The authentication hook runs
-    // before every route and uses the same config.
+    // Added directly to Fastify, because Nest would drop the trailing slash. Nest's guards do not run here. The
+    // authentication hook runs before every route, and checks the key according to `config`.
     fastify.route({
       method: 'POST',
       url: '/mcp/',

@@ -30,8 +30,8 @@ const ADD: Statement = {
 };
 
 /**
- * Deletes the oldest clients of a network. Clients shown to a user within a day are deleted last. Uses
- * `oauth_clients_network_idx`.
+ * Deletes the oldest unapproved clients of a network that exceeds its limit. Clients that were shown to a user in the
+ * last 24 hours are deleted only after all others. Uses `oauth_clients_network_idx`.
  */
 const THIN_NETWORK: Statement = {
   name: 'oauth_clients.thin_network',
@@ -46,8 +46,9 @@ const THIN_NETWORK: Statement = {
 const SITE = `regexp_replace(network, '^([^:]*:[^:]*:[^:]*):.*$', '\\1')`;
 
 /**
- * Deletes the oldest clients of the site (an IPv4 address or an IPv6 /48) that has the most clients. Clients shown to a
- * user within a day are deleted last. Sorts all unapproved rows, about 10,000, but only when the limit is exceeded.
+ * Deletes unapproved clients if the installation exceeds its limit. Starts with the oldest clients of the site (an IPv4
+ * address or an IPv6 /48) that has the most. Clients that were shown to a user in the last 24 hours are deleted only
+ * after all others. Sorts all unapproved clients, about 10,000.
  */
 const THIN: Statement = {
   name: 'oauth_clients.thin',
@@ -95,7 +96,10 @@ const PURGE: Statement = {
 export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds a client. Returns its creation time and the numbers of unapproved clients, each up to its limit plus one. */
+  /**
+   * Adds a client. Returns its creation time, and the numbers of unapproved clients in its network and in total. Each
+   * count stops at its limit plus one.
+   */
   async add(
     client: Omit<ClientRow, 'createdAt'>,
     network: string,
@@ -137,7 +141,9 @@ export class OAuthClientsStore {
     await this.database.query(APPROVE, [id]);
   }
 
-  /** Deletes clients that were not approved within a day after registration or after the last display to a user. */
+  /**
+   * Deletes clients that are still unapproved a day after their registration and after their last display to a user.
+   */
   async purge(): Promise<void> {
     await this.database.query(PURGE);
   }

@@ -32,9 +32,10 @@ export class OAuthClients {
   /**
    * Registers a public client. Throws `invalid_redirect_uri` and `invalid_client_metadata`.
    *
-   * Calls `countSuccess` only for valid metadata, so that invalid requests do not count toward the rate limit. Rethrows
-   * the errors of `countSuccess`. If too many clients wait for approval, deletes some of them, starting with the
-   * network that registered the most.
+   * Calls `countSuccess` once the metadata is valid, so that invalid requests do not count toward the rate limit.
+   * Rethrows the errors of `countSuccess`.
+   *
+   * If there are too many unapproved clients, deletes the oldest ones of the network or site that registered the most.
    */
   async register(
     given: unknown,

@@ -24,9 +24,10 @@ const KEYS = '/oauth/jwks';
 export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 
 /**
- * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414). MCP clients also try the location that
- * OpenID Connect uses, below the path of BASE_URL (RFC 8414, section 5). If a proxy forwards only the path of BASE_URL
- * to Posthorn, clients can reach only this location.
+ * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414).
+ *
+ * The metadata is also served below the path of BASE_URL, at the location of OpenID Connect, which MCP clients try too
+ * (RFC 8414, section 5). Behind a proxy that forwards only the path of BASE_URL, clients can reach no other location.
  */
 @ApiTags('Agents')
 @Controller('.well-known')

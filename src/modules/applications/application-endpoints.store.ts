@@ -81,8 +81,9 @@ export class ApplicationEndpointsStore {
   }
 
   /**
-   * Returns endpoints of all applications that subscribe to one of the patterns or to all types, newest first. Reads a
-   * limited number of endpoints. `floor` is the last endpoint that was read, or null if all were read.
+   * Returns the endpoints that subscribe to one of the patterns or to all types, in all applications, newest first.
+   * Each call reads a limited number of endpoints. `floor` is the last endpoint that was read, or null if all were
+   * read.
    */
   async subscribers(
     environmentId: number,

@@ -51,8 +51,8 @@ export class ApplicationsStore {
   }
 
   /**
-   * Locks the application until the transaction ends. Changes of the application or of its number of endpoints lock it
-   * `alone`. Changes of its endpoints lock it `together`. Every transaction takes this lock first, which prevents
+   * Locks the application until the transaction ends. Lock it `alone` to change the application or its number of
+   * endpoints, and `together` to change existing endpoints. Every transaction takes this lock first, which prevents
    * deadlocks.
    */
   hold(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {

@@ -37,9 +37,11 @@ export class PortalEndpoints {
   /**
    * Returns the changes to make. Throws 422 for changes that a portal session may not make.
    *
-   * A portal session reads `(hidden)` instead of authentication values, and if it sends `(hidden)` back, the stored
-   * value is kept. It may keep a reference to a secret unchanged while the host of the URL stays the same, but not add
-   * a reference.
+   * A portal session reads `(hidden)` in place of authentication values. If it sends `(hidden)` back, the stored value
+   * is kept.
+   *
+   * A portal session cannot add a reference to a secret. It can keep an existing reference while the host of the URL
+   * stays the same.
    */
   async change(
     { portal, tenant }: Caller,

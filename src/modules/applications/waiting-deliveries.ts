@@ -4,9 +4,10 @@ import { hasUrl } from './application-endpoints.service.js';
 import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
- * Ends pending deliveries of endpoints that no longer accept deliveries. A registered destination may serve other
- * endpoints, so only the deliveries of the given endpoints are ended. An endpoint with its own URL is skipped, because
- * the change of the destination for this URL already ended its deliveries.
+ * Ends the pending deliveries of endpoints that no longer accept deliveries. Other deliveries to their destination
+ * continue, because a registered destination may serve several endpoints.
+ *
+ * Skips endpoints with their own URL: the change of the destination for this URL has already ended their deliveries.
  */
 @Injectable()
 export class WaitingDeliveries {

@@ -20,8 +20,8 @@ export interface TroubledTarget {
   id: Id;
   name: string;
   /**
-   * Application that the target belongs to if the target is an endpoint. Null for a registered destination. A
-   * destination that Posthorn created, such as the one for emails, has its own id here.
+   * Id of the application if the target is one of its endpoints. Null if the target is a registered destination. For a
+   * destination that Posthorn created, such as the one for emails, this is the destination's own id.
    */
   ownerId: Id | null;
   since: Date;
@@ -98,9 +98,9 @@ const OPEN_CIRCUITS: Statement = {
 };
 
 /**
- * Selects targets with a dead letter in this hour or the previous hour. Reads first whether the whole environment has
- * any in these hours (rollups_pkey). Only then adds up the failures of one day (rollups_failing_idx) for each
- * destination (destinations_pkey).
+ * Selects the targets with a dead letter in this or the previous hour, and counts the dead letters of the last day
+ * (rollups_failing_idx, destinations_pkey). First checks by rollups_pkey whether the whole environment has any in the
+ * two hours. If not, the other indexes are not read.
  */
 const DEAD_LETTERS: Statement = {
   name: 'attention_dead_letters',

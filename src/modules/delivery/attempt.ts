@@ -18,12 +18,15 @@ import { attemptMsMax, deliverSupervised } from './supervised-delivery.js';
 import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 /**
- * Time after which an attempt frees its slot in the target's concurrency window. Most attempts to deliver a webhook end
- * sooner.
+ * Time after which an attempt that is still running frees its slot in the target's concurrency window. Most attempts to
+ * deliver a webhook end sooner.
  */
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
-/** Delay of a delivery postponed by a storage error. Short, because a stored postponement proves that storage works. */
+/**
+ * Delay of a delivery that a storage error postponed. Short, because storage works again once the postponement is
+ * stored.
+ */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 
 /** The result to store, and the outcome that updates the target's concurrency window and circuit breaker. */
@@ -48,9 +51,9 @@ export class Attempt {
   ) {}
 
   /**
-   * Makes one attempt and returns its result. A probe is an attempt that tests an open circuit breaker. If it fails,
-   * the delivery keeps waiting and the attempt is not counted. Calls `onLingering` if an attempt of a slow type of
-   * destination runs longer than `LINGERING_MS`.
+   * Makes one attempt and returns its result. `probe`: the attempt tests an open circuit breaker. If a probe fails, the
+   * delivery keeps waiting and the attempt is not counted. Calls `onLingering` if the attempt runs longer than
+   * `LINGERING_MS`, which only slow types of destinations allow.
    */
   async perform(
     delivery: ClaimedDelivery,

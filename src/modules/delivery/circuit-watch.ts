@@ -13,8 +13,8 @@ import type { TargetKey } from '#modules/ledger/claims.contract.js';
 /** Lease of a probe, longer than any attempt. A worker that reports no result within the lease is considered dead. */
 const PROBE_LEASE_MS = 20_000;
 /**
- * Pause between reads of all circuits that are not closed. The shorter pause applies while notifications are not being
- * received, or while expired circuits remain to be deleted.
+ * Pause between reads of all circuits that are not closed. `REFRESH_SOON_MS` applies instead while notifications are
+ * unavailable, or while expired circuits remain to be deleted.
  */
 const REFRESH_MS = 15_000;
 const REFRESH_SOON_MS = 5_000;

@@ -139,8 +139,8 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Counts one more organization and one more environment than have deliveries here, so that a new tenant finds free
-    // capacity.
+    // Adds one to the numbers of organizations and environments that have deliveries here. The shares are then smaller,
+    // so that a new tenant finds free capacity.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 

@@ -37,8 +37,8 @@ export class Gates {
       // until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // Marks the targets as queued again. A query that ran before the release did not find the parked deliveries, and
-      // may have removed the mark.
+      // Repeats the marks. A query of the table that ran before the release did not find the parked deliveries, and may
+      // have removed the marks of their targets.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }

@@ -14,12 +14,13 @@ const WATCHED_MS = 30_000;
 /**
  * Stops canceled or erased deliveries that this process has already claimed.
  *
- * A notification names a target with such deliveries. The deliveries that wait for this target are then removed from
- * the local scheduler, and their claims are released. The release ends the deliveries that are marked as canceled.
+ * A notification names a target that has such deliveries. This process then removes all deliveries that wait for the
+ * target from the local scheduler, and releases their claims. The release ends those that are marked as canceled.
  *
- * Further deliveries of the target may be in the middle of their claim. For 30 seconds, each start of a delivery to the
- * target therefore checks the mark in storage. Afterward, the removal is repeated. While notifications are unavailable,
- * every start checks storage.
+ * Meanwhile, other deliveries of the target may be claimed but not yet in the scheduler. For 30 seconds, each delivery
+ * to the target is therefore checked against storage before it starts. After these 30 seconds, the removal is repeated.
+ *
+ * While notifications are unavailable, every delivery is checked against storage before it starts.
  */
 @Injectable()
 export class HeldCancellations {

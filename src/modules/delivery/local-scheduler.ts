@@ -178,7 +178,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     return Math.max(0, Math.min(ROOM_FOR_OTHERS, HELD_MAX + HELD_FOR_OTHERS - this.held));
   }
 
-  /** Returns the environments above their fair share while the process is full. Empty while the process is not full. */
+  /** Returns the environments above their fair share. Empty unless the process is full. */
   crowdedEnvironments(): number[] {
     const isFull = this.running >= this.config.deliveryConcurrency || this.held >= HELD_MAX;
     return isFull && !this.closed ? this.shares.aboveShare() : [];
@@ -283,7 +283,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     // Drops deliveries that were being claimed while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Normally the end of an attempt starts targets that timeout isolation holds back. They are also started here,
+    // Timeout isolation holds back targets until an attempt of their environment ends. They are also started here,
     // because an environment may have no attempt in flight.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();

@@ -20,8 +20,8 @@ export class QueuedTargets {
   }
 
   /**
-   * Returns the current logical time. Call this before a query of the table: the query may miss deliveries that are
-   * parked after this time.
+   * Returns the current logical time, to pass to `found` after a query of the table. Call it before the query, which
+   * may miss deliveries that are parked later.
    */
   look(): number {
     this.moment += 1;

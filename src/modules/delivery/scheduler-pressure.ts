@@ -34,10 +34,11 @@ const LOOK_MS = 100;
 const METERS_MAX = 10_000;
 
 /**
- * Counts, by environment, the deliveries that wait for CPU in this process: first attempts whose target has a free slot
- * in its concurrency window. If that window is full, they are counted only while the target responds so quickly that it
- * is not the bottleneck. No delivery is counted while the process has idle time, or while slow receivers occupy the
- * environment's slots, because deliveries then wait for receivers.
+ * Counts, by environment, the deliveries that wait for CPU in this process, not for a receiver.
+ *
+ * A first attempt counts if its target has a free slot in its concurrency window. If the window is full, the attempt
+ * counts only while the target responds so quickly that it is not the bottleneck. No delivery counts while the process
+ * has idle time, or while slow receivers occupy the environment's slots.
  */
 export class SchedulerPressure {
   private readonly meters = new Map<number, Meter>();

@@ -13,8 +13,8 @@ interface Environment<Target> {
   /** Number of attempts in flight whose target was not known to respond when the attempt began. */
   running: number;
   /**
-   * Time of the last response from a target that was not known to respond before. Initially, the start of the first
-   * attempt.
+   * Start of the current time without a response from targets that are not known to respond: their last response, or
+   * the start of the first attempt in flight.
    */
   sinceMs: number;
   /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
@@ -27,15 +27,15 @@ interface Environment<Target> {
  */
 const PART = 0.25;
 /**
- * Time without a response from targets not known to respond. After this time, their slots are limited, even if no
- * attempt has timed out yet.
+ * Time after which the slots of targets that are not known to respond are limited, if none of them responds in this
+ * time. Does not require that an attempt has timed out.
  */
 const VAIN_MS = 3_000;
 /** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * Time without a response from any target, after which the limit is lifted, because no other tenant needs the slots.
- * The time is long, because an idle tenant may become active again.
+ * If no target at all responds for this time, the limit is lifted, because no other tenant needs the slots. The time is
+ * long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;

@@ -11,7 +11,8 @@ const BEAT_MS = 2_000;
 const LEASE_MS = 10_000;
 const NAME_LIFETIME_MS = 30_000;
 /**
- * Time for which a worker id stays registered after a claim under it got no response. Longer than a response can take.
+ * Time for which a replaced worker id stays registered if a claim under it got no response. Longer than a response can
+ * take.
  */
 const DOUBT_MS = 4_000;
 
@@ -162,9 +163,10 @@ export class WorkerHeartbeat {
   }
 
   /**
-   * Unregisters a replaced worker id that is no longer needed, and returns whether it did so. Waits for one more
-   * lifetime of the id first, because statements with the id may still be in flight. After a claim without a response,
-   * waits only `DOUBT_MS`.
+   * Unregisters a replaced worker id that is no longer needed, and returns whether it did so.
+   *
+   * After its replacement, an id stays registered for one more lifetime, because statements with the id may still be in
+   * flight. After a claim without a response, it stays registered only for `DOUBT_MS`.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;

@@ -86,12 +86,12 @@ export class DomainDkim {
     // Runs before the transaction, because generating an RSA key takes up to a second.
     const generated = await this.keys.generate(algorithmsOf(algorithm));
     return this.changed(found.row, ({ row, keys }) => {
-      // Keeps the keys that a concurrent request has added, because the response to that request has shown their
-      // records.
+      // Keeps keys that a concurrent request has added. The response to that request contains the DNS records of its
+      // keys, so they must stay valid.
       if (isDone(keys)) return null;
       return {
-        // A domain that does not send mail yet has no other keys, so the records of the new keys become required
-        // immediately.
+        // If the domain does not send mail yet, the domain's keys become the signer immediately, so that their DNS
+        // records are required from now on.
         signer: row.isSending ? row : { dkimSigner: 'domain' as const, platformDkimUntil: null },
         keys: this.keys.withPending(row, keys, generated, graceSeconds),
       };
