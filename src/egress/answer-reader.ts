@@ -28,11 +28,14 @@ const FRAMING = /^(?:content-length|transfer-encoding):/im;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,; \t])timeout=(\d{1,6})/i;
 
 /**
- * Parses consecutive HTTP/1.1 responses (RFC 9112) of untrusted servers. Accepts a response if the RFC allows it, or if
- * two of undici, curl, Go and Python accept it. If clients could disagree about where a response ends, the connection
- * is not reused. Leftover bytes can then never become the response to another request. Throws `BadAnswer` for ambiguous
- * input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational responses (RFC 9110,
- * section 15.2), except 101, which is rejected because it changes the protocol.
+ * Parses consecutive HTTP/1.1 responses (RFC 9112) of untrusted servers.
+ *
+ * Accepts a response if the RFC allows it, or if two of undici, curl, Go and Python accept it. Throws `BadAnswer` for
+ * ambiguous input: bare LF or CR, conflicting lengths, sizes that are not numbers. Skips informational responses (RFC
+ * 9110, section 15.2), except 101, which is rejected because it changes the protocol.
+ *
+ * Prevents reuse of the connection if clients could disagree about where a response ends. Leftover bytes can then never
+ * become the response to another request.
  */
 export class AnswerReader {
   /** Whether the connection may be reused for another request. Valid once a response is complete. */
@@ -141,8 +144,8 @@ export class AnswerReader {
     if (length !== undefined) headers['content-length'] = lengthOf(length);
     const bodyBytes = length === undefined ? null : Number(headers['content-length']);
     const codings = coding === undefined ? null : codingsOf(coding);
-    // Prevents reuse of the connection if clients could disagree about the end of the body: a transfer coding overrides
-    // a length (RFC 9112, section 6.3), but other clients may use the length.
+    // A transfer coding overrides a length (RFC 9112, section 6.3), but other clients may use the length. The
+    // connection is not reused if clients could disagree about the end of the body.
     if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || bodyBytes !== null || !isHttp11))
       this.isPersistent = false;
     if (codings?.at(-1) === 'chunked') {
@@ -232,8 +235,8 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the index from which to search for an end marker of this length. The search includes the last bytes that
-   * were already searched, because a marker may start there.
+   * Returns the index at which the search for an end marker of this length continues. The last searched bytes are
+   * searched again, because the marker may start there.
    */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);

@@ -21,8 +21,9 @@ export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'publ
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**
- * Makes a route also accept portal tokens with this permission, for the token's own application (`:app` in the path, as
- * an `app_` id). Other routes reject portal tokens. If `fields` is given, a portal token may set no other fields.
+ * Makes a route also accept portal tokens that have this permission. The token must belong to the application `:app` in
+ * the path, which must be an `app_` id. Other routes reject portal tokens. If `fields` is given, a portal token may set
+ * no other fields.
  */
 export const TakesPortalToken = (
   permission: PortalPermission,

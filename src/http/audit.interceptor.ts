@@ -16,8 +16,10 @@ const MADE_NOTHING = 200;
 
 /**
  * Commits a route's change and its audit entry in one transaction. If the change has an effect that cannot be part of a
- * transaction, the effect starts after the entry is committed (`Database.commitEarly`, ADR 20). `@Audit()` attaches the
- * interceptor. It is not an `APP_INTERCEPTOR`, so that other routes have no overhead.
+ * transaction, the effect starts after the entry is committed (`Database.commitEarly`, ADR 20).
+ *
+ * `@Audit()` attaches the interceptor to a route. A global interceptor (`APP_INTERCEPTOR`) would slow down the routes
+ * that are not audited.
  */
 @Injectable()
 export class AuditInterceptor implements NestInterceptor {

@@ -22,8 +22,9 @@ export function Audit(mode: AuditMode = 'with-change'): MethodDecorator {
 export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
 
 /**
- * Attaches the audit to routes that may change data and declare no mode, for example of an extension. Throws, which
- * stops the start, if `@Audit()` is not the innermost interceptor. Call it before routes are created.
+ * Attaches the interceptor to routes without `@Audit()` that may change data, for example routes of an extension.
+ * Throws if `@Audit()` is not the innermost interceptor of a route, which stops the start. Call it before routes are
+ * created.
  */
 export function auditRoutes(routes: readonly RouteHandler[], interceptor: AuditInterceptor): void {
   const reflector = new Reflector();

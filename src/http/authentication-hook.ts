@@ -82,8 +82,8 @@ export class AuthenticationHook {
   }
 
   /**
-   * Authenticates a request with a session. Sets `no-store`, because caches may store responses to requests with a
-   * cookie, unlike those with Authorization.
+   * Authenticates a request with a session. Sets `no-store`: unlike responses to requests with `Authorization`, caches
+   * may store responses to requests with a cookie.
    */
   private admitSession(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     reply.header('cache-control', 'no-store');

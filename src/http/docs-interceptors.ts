@@ -33,8 +33,8 @@ interface Page {
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
-  // Ids are stored by path, because an application's messages and events, emails, and received mail exist only below
-  // these paths. An id from the same path takes precedence.
+  // An id from a response below `/v1/app`, `/v1/emails` or `/v1/aliases` is stored with that path, because its resource
+  // exists only there. Requests below the same path therefore use that id first.
   const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
   const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
@@ -53,9 +53,10 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Stores the ids in a response, and removes the id of a deleted resource. From a 200 response, stores only events,
- * messages, requests and jobs, because a placeholder must not be replaced by a destination or a key that a response
- * only lists.
+ * Stores the ids in a response, and removes the id of a deleted resource.
+ *
+ * From a response with status 200, which may be a list, stores only the ids of events, messages, requests and jobs.
+ * Placeholders for destinations and keys must not be replaced by those that happen to be listed.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;

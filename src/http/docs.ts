@@ -51,8 +51,9 @@ page. *Request URL* and *Curl* of a response show the request that was sent. A r
 
 /**
  * Serves the OpenAPI document and Swagger UI, which stores no key. GET / redirects browsers to the console or Swagger
- * UI, and programs to the document. `document` is called on the first request, because building it would delay the
- * start.
+ * UI, and programs to the document.
+ *
+ * `document` is called on the first request, because building the document would delay the start.
  */
 export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIObject): void {
   const fastify = app.getHttpAdapter().getInstance();

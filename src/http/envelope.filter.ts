@@ -43,7 +43,7 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // Looks up the idempotency key only on routes with the idempotency mode `accept`. On other routes, the interceptor
+    // On routes with the idempotency mode `accept`, looks up the idempotency key here. On other routes, the interceptor
     // has already looked it up.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {

@@ -74,8 +74,9 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error is redundant. For `anyOf: [object, null]`, a fault in the object causes two redundant
- * errors. For `oneOf: [string, array]`, a list that is too long also fails as a string.
+ * Returns whether an error only repeats another one. For a fault in the object of `anyOf: [object, null]`, Ajv also
+ * reports that the value is not null, and that it matches no alternative. For a list that is too long in `oneOf:
+ * [string, array]`, Ajv also reports that it is not a string.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {

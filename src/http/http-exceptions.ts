@@ -103,9 +103,9 @@ function faultsOfProperty({ property, constraints = {}, children = [] }: Propert
 }
 
 /**
- * Matches the messages of class-validator that start with the property: `email must be an email`, `address.each value
- * in lines must be a string`, `property admin should not exist`. Nest adds the parent's path. Excludes messages with a
- * full stop, which are handwritten and may start with any word.
+ * Matches messages of class-validator that start with the name of the property, for example `email must be an email` or
+ * `property admin should not exist`. Nest adds the path of the parent object, as in `address.each value in lines must
+ * be a string`. Excludes messages with a full stop, which are handwritten and may start with any word.
  */
 const NAMED =
   /^(?!.*\.$)(?<parent>(?:[\w$-]+\.)*)(?:each value in )?(?:nested property |property |All )?(?<name>[\w$-]+)(?:'s elements)? (?:must|should) /;

@@ -6,12 +6,12 @@ import { withRouteConfig } from './route-config.js';
 /**
  * Makes a POST route accept an `Idempotency-Key`.
  *
- * - `create` (the default): with a key, the handler runs in one unit of work, and its response is committed with its
- *   effect. If the ledger stores the effect, the handler passes `idempotency` and a response to it, for the group
- *   commit.
- * - `accept`: the handler passes the request's `idempotency` to the statement that writes the effect. The statement
- *   throws `AlreadyAnswered` if the key has a response. There is no interceptor, because RxJS would cost this hot route
- *   more than the other HTTP code.
+ * - `create` (the default): an interceptor runs the handler in one unit of work, and commits the response with the
+ *   effect. If the ledger stores the effect, the handler passes `idempotency` and the response to the ledger, which
+ *   stores both in the same group commit.
+ * - `accept`, for frequently called routes: there is no interceptor, because RxJS would cost more than the other HTTP
+ *   code. The handler passes the request's `idempotency` to the statement that writes the effect. The statement throws
+ *   `AlreadyAnswered` if the key has a response.
  *
  * With `takesAnyKey`, a key is any printable text of up to 256 characters, as in other email services.
  */

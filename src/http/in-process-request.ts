@@ -15,8 +15,8 @@ export interface InProcessRequest<Body> {
 }
 
 /**
- * Route of an in-process request. The body is checked like a body for its handler. Idempotency keys are stored with its
- * path.
+ * Route of an in-process request. The request's body is checked like the body of an HTTP request to this route.
+ * Idempotency keys apply to the route's path.
  */
 export interface InProcessRoute<Controller extends object> {
   controller: Type<Controller>;

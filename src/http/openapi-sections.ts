@@ -62,8 +62,8 @@ export function Section(name: string, description: string): ClassDecorator {
 }
 
 /**
- * Method decorator for a route that deletes a resource which later examples use. Readers should try the examples in
- * `section` first.
+ * Method decorator for a route that deletes a resource which the examples in `section` use. Readers should try these
+ * examples first.
  */
 export function TryAfter(section: string): MethodDecorator {
   return ApiExtension(TRY_IT_OUT, { after: section } satisfies TryItOut);
@@ -86,8 +86,8 @@ export function sections(used: ReadonlySet<string>): { name: string; description
  * Returns the paths section by section.
  *
  * Within a section, paths without parameters come first, because they create the resources that other paths contain.
- * The other paths are in alphabetical order, so that a path comes before its subpaths. `test` comes before the paths on
- * its level, because it creates the event that they show.
+ * The other paths are in alphabetical order, so that a path comes before its subpaths. A path that ends in `test` comes
+ * before its siblings, because it creates the event that they show.
  */
 export function inOrder(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const entries = Object.entries(paths).map(([path, item]) => {

@@ -6,9 +6,12 @@ const UNRESERVED = /%(?:2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
 /**
  * Returns a request's URL without needless escapes in its path (RFC 3986, section 6.2.2.2), for example `/v1/send` for
- * `/%761/send`. The router decodes paths before it matches them. All other code that uses the path, such as the scope
- * of an idempotency key, must see the same path. URLs under `VERBATIM_PREFIX` stay unchanged. A path that begins with
- * this prefix only after decoding is normalized.
+ * `/%761/send`.
+ *
+ * The router decodes paths before it matches them. All other code that uses the path, such as the scope of an
+ * idempotency key, must see the same path.
+ *
+ * URLs whose path starts with `VERBATIM_PREFIX`, as sent or after this decoding, stay unchanged.
  */
 export function plainUrl(url: string): string {
   const mark = url.indexOf('?');

@@ -9,8 +9,9 @@ export interface PortalRequest {
 }
 
 /**
- * Returns the error if a portal token may not use a route: 403 unless the token has the permission of the route, 404
- * for another application. A `uid` also gets 404, because the tenant can assign it to another application.
+ * Returns the error for a portal token that may not use a route: 403 if the token lacks the permission of the route,
+ * and 404 if the path names another application. A `uid` in the path also gets 404, because the tenant can assign it to
+ * another application.
  */
 export function portalRefusal(portal: CallerPortal, { edge, params }: PortalRequest): ApiError | undefined {
   const { portal: taken } = edge ?? {};

@@ -134,8 +134,8 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // Compiled on first use. At start, compiling all schemas would take a tenth of the time, for routes that most
-      // processes never serve.
+      // Compiled on first use. Compiling all schemas would take a tenth of the start, and most processes never serve
+      // most of the routes.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (documented[type.name]?.['properties'] ?? {}) as Record<string, ParameterSchema>,

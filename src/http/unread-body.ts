@@ -35,11 +35,11 @@ export function readBodyOn({ raw }: FastifyRequest, reply: FastifyReply): void {
 }
 
 /**
- * Rejects a request without reading its body, so that unauthenticated clients cannot make the server read data.
+ * Rejects a request without reading its body, so that unauthenticated clients cannot make the server read data. The
+ * unread body follows on the connection, so the connection must be closed.
  *
- * The connection must be closed, because the unread body follows on it. After the response, Posthorn closes its own
- * direction first, and the socket two seconds later. Closing the socket at once would reset the connection, and the
- * client might lose the response.
+ * Closing the socket at once would reset the connection, and the client might lose the response. After the response,
+ * Posthorn therefore closes only its own direction, and the socket two seconds later.
  */
 export function leaveBodyUnread({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;

@@ -20,8 +20,8 @@ const LIST = { type: 'array' };
 const TIME = { type: 'string', format: 'date-time' };
 
 /**
- * JSON Schema keywords of each decorator, by class-validator's name for it. They accept the same values as the
- * decorator. For a decorator that rejects other types, such as `@MaxLength()`, they include the type.
+ * Maps decorators, by class-validator's names, to JSON Schema keywords that accept exactly the same values. Includes
+ * `type` for decorators that reject values of other types, such as `@MaxLength()`.
  */
 const KEYWORDS: Readonly<Record<string, Keywords>> = {
   isString: () => TEXT,
@@ -59,8 +59,8 @@ const KEYWORDS: Readonly<Record<string, Keywords>> = {
 };
 
 /**
- * Keywords that describe a decorator but may accept other values: `@IsEmail()` has options, and `@IsUrl()` accepts a
- * host alone. Only the OpenAPI document uses these keywords. class-validator checks the field.
+ * Maps decorators to keywords that appear only in the OpenAPI document. class-validator checks the field, because the
+ * keywords may accept other values than the decorator: `@IsEmail()` has options, and `@IsUrl()` accepts a host alone.
  */
 const DESCRIPTIONS: Readonly<Record<string, Keywords>> = {
   isEmail: () => ({ ...TEXT, format: 'email' }),
@@ -126,9 +126,11 @@ function decoratedClasses(): Map<Type, Constraint[]> {
 }
 
 /**
- * Describes only the classes in `types` and the classes nested in them, to shorten the start. `referred` are classes
- * that a body refers to by name only. class-validator never checks these, so the function throws if one has a decorator
- * that no JSON Schema expresses.
+ * Passes only the schemas of the classes in `types`, and of the classes nested in them, to the Swagger module. This
+ * shortens the start.
+ *
+ * `referred` are classes that a body refers to by name only, so class-validator never checks them. Throws if one of
+ * them has a decorator that no JSON Schema expresses.
  */
 export function describeInputs(types: Iterable<Type>, referred: Iterable<Type> = []): void {
   const reached = new Set(types);
@@ -315,7 +317,9 @@ function hasIdentifier({ constraintCls }: Constraint): boolean {
 
 /**
  * Returns the value for which a condition skips the other decorators of the field. Null for any other condition.
- * `PartialType(…, { skipNullProperties: false })` has its own condition with the same text as `@CanBeOmitted()`.
+ *
+ * Also compares the source text of the condition. `PartialType(…, { skipNullProperties: false })` uses another function
+ * than `@CanBeOmitted()`, with the same text.
  */
 function skips({ constraints }: Pick<Constraint, 'constraints'>): 'undefined' | 'null' | null {
   const condition: unknown = constraints[0];

@@ -6,8 +6,8 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * CPU milliseconds per second that slow code gets even under full load. A call that needs 100 ms then takes two
- * seconds. A call that misses its deadline ends as `busy`, and the provider repeats its request.
+ * Minimum CPU time of slow code, in milliseconds per second, even under full load. At this rate, a call that needs 100
+ * ms takes two seconds. A call that misses its deadline ends as `busy`, and the provider repeats its request.
  */
 const FLOOR = 50;
 

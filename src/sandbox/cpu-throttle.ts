@@ -65,8 +65,8 @@ export class CpuThrottle {
 
 /**
  * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without the shared memory
- * (`cells`), or if the thread's CPU time is unknown. Timeouts then measure wall-clock time, so a sleeping call would
- * time out.
+ * (`cells`), or if the thread's CPU time is unknown. If it is unknown, timeouts measure wall-clock time, so a sleeping
+ * call would time out.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

@@ -49,8 +49,8 @@ const WASI_ENOSYS = 52;
 
 const FILE = 'code.js';
 /**
- * Factor by which a result may exceed its size limit inside the VM. Numbers are marked there, and a mark is longer than
- * most numbers.
+ * Factor by which a result may exceed its size limit inside the VM. The result contains marks there, which are removed
+ * later. A mark precedes a number, and is longer than most numbers.
  */
 const MARKED_FACTOR = 8;
 
@@ -60,8 +60,9 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Code that runs before the guest's code. It saves the built-ins that it needs. Even if the guest changes built-ins, a
- * result is still the JSON of a value. `call` is async, so that throws, rejections and thenables have the same effect.
+ * Code that runs before the guest's code, and saves the built-ins that it needs. A result is therefore the JSON of a
+ * value even if the guest changes built-ins. `call` is async, so that throws, rejections and thenables have the same
+ * effect.
  */
 const PRELUDE = `(() => {
   'use strict';

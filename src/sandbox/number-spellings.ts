@@ -1,9 +1,11 @@
 /**
- * Guest code that returns a replacer for `JSON.stringify`. The replacer writes a number with the spelling that was
- * received, for example with all digits of a large integer. This applies to numbers that the code left in their
- * objects. It applies to a copied number only if all received numbers of that value have the same spelling. Each
- * spelling is written as a string that starts with the mark. Objects are found by identity, so that a filtered or
- * sorted list keeps its spellings.
+ * Guest code that returns a replacer for `JSON.stringify`. The replacer writes a number as it was received, for example
+ * with all digits of a large integer, if JavaScript would write it differently. Each such number becomes a string that
+ * starts with the mark.
+ *
+ * This applies to numbers in the objects of the received body, which are found by identity, so that filtering or
+ * sorting a list makes no difference. It applies to a copied number only if all received numbers of that value have the
+ * same spelling.
  *
  * `spellings` has the structure of the body. It contains only the numbers that JavaScript would write differently, as
  * texts.

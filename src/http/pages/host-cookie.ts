@@ -17,10 +17,13 @@ export const COOKIE_KEY_PURPOSE = 'posthorn cookie names v1';
 const ID_CHARACTERS = 8;
 
 /**
- * Returns a cookie whose name ends with an id of the installation. The id distinguishes installations on different
- * ports of a host: browsers send cookies to every port (RFC 6265, section 8.5), and BASE_URL need not contain the port
- * that the browser uses. If BASE_URL is https, the name begins with `__Host-` (RFC 6265bis, section 4.1.3.2). Browsers
- * accept such a cookie only from this exact host, over TLS, for its whole path.
+ * Returns a cookie whose name ends with an id of the installation.
+ *
+ * The id distinguishes installations on different ports of a host. Browsers send a cookie to every port of its host
+ * (RFC 6265, section 8.5), and BASE_URL need not contain the port that the browser uses.
+ *
+ * If BASE_URL is https, the name begins with `__Host-` (RFC 6265bis, section 4.1.3.2). Browsers accept such a cookie
+ * only from this exact host, over TLS, for its whole path.
  */
 export function hostCookie(word: string, { baseUrl, key }: CookieOwner): HostCookie {
   const isSecure = new URL(baseUrl).protocol === 'https:';

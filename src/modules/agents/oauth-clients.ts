@@ -35,7 +35,8 @@ export class OAuthClients {
    * Calls `countSuccess` once the metadata is valid, so that invalid requests do not count toward the rate limit.
    * Rethrows the errors of `countSuccess`.
    *
-   * If there are too many unapproved clients, deletes the oldest ones of the network or site that registered the most.
+   * If there are too many unapproved clients, deletes the oldest ones of this network, or of the site that
+   * registered the most.
    */
   async register(
     given: unknown,

@@ -15,8 +15,8 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 interface Known {
   types: ByName;
   /**
-   * Time until which the data may be used: five seconds after the load began. Stored with the data, because `cache` may
-   * return data that is almost five seconds old.
+   * Time until which `types` may be used: five seconds after their load began. Stored here, because an entry of `cache`
+   * may already be almost five seconds old.
    */
   freshUntilMs: number;
 }

@@ -30,12 +30,13 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can send a report. A report counts only with proof that its author has the message. The proof is the signed
- * return path, in the report's envelope or body, or Posthorn's signature of that exact message. A Message-ID proves
- * nothing, because replies and archives publish it. Without proof, a stranger could have any recipient suppressed.
+ * Anyone can send a report, and without proof a stranger could have any recipient suppressed. A report therefore counts
+ * only with proof that its author has the message. The proof is the signed return path, in the report's envelope or
+ * body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because replies and archives
+ * publish it.
  *
- * A report applies only to the recipients of the envelope that its return path belongs to. A recipient of one envelope
- * cannot report on recipients of another. Processing a report twice is safe.
+ * A report applies only to recipients of the envelope whose return path it contains. A recipient of one envelope can
+ * therefore not report on recipients of another. Processing a report twice is safe.
  */
 @Injectable()
 export class ReportMatching {

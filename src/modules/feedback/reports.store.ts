@@ -69,7 +69,8 @@ export interface ReportFilter {
 
 const KEPT_DAYS = 30;
 /**
- * Maximum numbers of stored reports: reports about one email, and reports that were not sent to an email's return path.
+ * Maximum number of stored reports about one email. `OF_NOBODY_MAX` is the maximum of reports that were not sent to the
+ * return path of an email.
  */
 const OF_ONE_EMAIL_MAX = 100;
 const OF_NOBODY_MAX = 10_000;
@@ -80,7 +81,7 @@ const COLUMNS = `
   size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
 
 /**
- * Builds a statement that inserts a report if the condition `room` is true. Uses mail_reports_email_idx and
+ * Builds a statement that inserts a report if the SQL condition `room` is true. Uses mail_reports_email_idx and
  * mail_reports_digest_idx.
  */
 const insert = (name: string, room: string): Statement => ({

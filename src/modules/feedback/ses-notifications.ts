@@ -59,8 +59,8 @@ export class SesNotifications {
   }
 
   /**
-   * Returns whether a notification is recent. Older copies are rejected, because SNS retries for only an hour. Such a
-   * copy would be stored again if it arrived after 30 days, when the first report is deleted.
+   * Returns whether a notification is recent. SNS retries for only an hour, so an older copy is not a retry and is
+   * rejected. Reports are deleted after 30 days, so that a later copy could not be recognized as a duplicate.
    */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));

@@ -12,10 +12,12 @@ import { KEPT_MS, WINDOWS } from './windows.js';
 const INCREMENTS_MAX = 5_000;
 const REST_MS = 1_000;
 /**
- * Time between two folds: the duration of the last fold multiplied by the factor, up to the maximum. A fold writes
- * three rollups (minute, hour and day) for almost every endpoint and destination, even if each has few increments.
- * Collecting increments for up to 30 seconds limits the share of time that all processes spend on folds to about 5 %.
- * The statement itself pauses for half of its duration.
+ * Factor for the pause between two folds: the pause is the duration of the last fold times this factor, at most
+ * `GATHER_MS_MAX`.
+ *
+ * A fold writes three rollups (minute, hour and day) for almost every endpoint and destination, even if each has few
+ * increments. Pauses make folds rarer. The statement itself also pauses for half of its duration, so that all processes
+ * together spend about 5 % of the time on folds.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;

@@ -23,12 +23,12 @@ export interface OpenDeliveries {
   oldestDueAt: Date | null;
 }
 
-/** Number of due deliveries of all environments, oldest first, that are searched for the environment's oldest one. */
+/** Number of due deliveries to read, oldest first across all environments, to find the environment's oldest one. */
 const DUE_MAX = 1_000;
 
 /**
- * Counts open deliveries with due_deliveries_pkey, where an environment's rows are adjacent, up to the limit. Searches
- * the first entries of due_deliveries_due_at_idx, which are the oldest due deliveries of all environments.
+ * Counts the environment's open deliveries up to the limit (due_deliveries_pkey). Finds its oldest due delivery among
+ * the oldest of all environments (due_deliveries_due_at_idx).
  */
 const OPEN: Statement = {
   name: 'overview_open',
@@ -64,9 +64,8 @@ const OPEN_OF_APPLICATION: Statement = {
 };
 
 /**
- * Selects targets, worst first. Reads only windows with failures (rollups_failing_idx) of destinations
- * (destinations_pkey), including those that endpoints own. Adds up successes only for the returned targets
- * (rollups_pkey).
+ * Selects the destinations with the most failures, including those that endpoints own (destinations_pkey). Reads only
+ * rollups with failures (rollups_failing_idx). Reads successes only for the selected destinations (rollups_pkey).
  */
 const FAILING: Statement = {
   name: 'overview_failing_targets',

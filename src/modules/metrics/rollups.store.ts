@@ -18,8 +18,8 @@ export interface Rollup extends Counts {
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /**
- * Bit of an entry that is not added to the environment, because another entry of the same commit is counted there. Must
- * equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
+ * Bit that marks an entry that is not added to the environment's sums, because another entry of the same commit is.
+ * Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
  */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
@@ -32,9 +32,10 @@ const WINDOW = 'environment_id, key_id, resolution, start';
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * A fold pauses each time it has processed one of these numbers of entries, sums or rollups, which takes about 4 ms.
- * Without pauses, it would occupy one of two cores for longer than it takes to accept an event. It is nevertheless a
- * single statement, because several smaller ones would update the same rollups repeatedly.
+ * Numbers of entries, sums and rollups after which a fold pauses, which is about every 4 ms. Without pauses, a fold
+ * would occupy one of two cores for longer than it takes to accept an event.
+ *
+ * A fold is nevertheless a single statement, because several smaller ones would update the same rollups repeatedly.
  */
 const REST_AFTER = { entries: 1_000, sums: 400, rollups: 100 };
 const REST_SECONDS = 0.005;
@@ -44,18 +45,20 @@ const RESTED = `pg_sleep(${REST_SECONDS}) is not null`;
 const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id, key_id, resolution, date_trunc(unit, minute, 'UTC') order by bucket), 0)`;
 
 /**
- * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey). Skips increments that concurrent
- * folds have locked. A single statement is a single commit, so an increment is in exactly one of the two tables even
- * after a crash. An increment written by the previous release contains the sums of one endpoint or destination. Rollups
- * are written in the order of their keys, so that concurrent folds wait for each other instead of deadlocking.
+ * Moves the oldest increments (rollup_parts_pkey) into the rollups (rollups_pkey). This is a single statement, so that
+ * an increment is in exactly one of the two tables even after a crash. Skips increments that concurrent folds have
+ * locked. Writes rollups in the order of their keys, so that concurrent folds wait for each other instead of
+ * deadlocking.
  *
- * Counts are also added to the whole environment, and those of an application's endpoint to the application
- * (application_endpoints_pkey), so deliveries need not write them. An entry can name two resources, for example an
- * endpoint and its destination. It is added to the environment only once, through `key_id`, which is null for an ad-hoc
- * URL.
+ * Also adds each count to the whole environment and, for an application's endpoint, to the application
+ * (application_endpoints_pkey). Deliveries therefore need not write these sums. An entry can name two resources, for
+ * example an endpoint and its destination. It is added to the environment only once, through `key_id`, which is null
+ * for an ad-hoc URL.
  *
- * Dead letters are recorded here for system events, because each is counted exactly once and deliveries are not
- * delayed. The owner of a dead letter is looked up when the event is sent (modules/system-events/waiting-signals.ts).
+ * Also records dead letters for system events, because a fold counts each dead letter exactly once and delays no
+ * delivery. Their owner is looked up when the event is sent (modules/system-events/waiting-signals.ts).
+ *
+ * An increment written by the previous release contains the sums of one endpoint or destination.
  */
 const FOLD: Statement = {
   name: 'rollups_fold',

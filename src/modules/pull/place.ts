@@ -1,6 +1,9 @@
 import type { Id } from '#kernel/ids.js';
 
-/** A position in a feed, directly after the item `epoch.xid.event.ordinal`. Only PostgreSQL compares positions. */
+/**
+ * A position in a feed, directly after an item. The text has the form `epoch.xid.event.ordinal` of that item. Only
+ * PostgreSQL compares positions.
+ */
 export type Position = string;
 
 /** A position, and the epoch of the database that issued it. */

@@ -72,8 +72,8 @@ export class PullService {
       found = await this.seek(feed, found.through, limit);
     }
     const { items, through, epoch } = found;
-    // None of the scanned items belongs to this feed. Committing their position saves the next read without a cursor
-    // from scanning them again.
+    // None of the scanned items belongs to this feed. Commits their position, so that the next read without a cursor
+    // does not scan them again.
     if (commits && items.length === 0 && through !== start) await this.store.commit(feed, { position: through, epoch });
     this.itemsRead.inc(items.length);
     const nextCursor = through === ORIGIN ? null : this.feeds.cursorAt(tenant, feed, { position: through, epoch });

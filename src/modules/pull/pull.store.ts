@@ -38,19 +38,20 @@ const ROWS_MAX = 5_000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * SQL condition that hides items of the oldest running transaction of this database and of later transactions. The
- * oldest one may still commit items, which would precede those of the later ones. A position therefore guarantees that
- * a consumer has seen everything before it.
+ * SQL condition that is true for items of transactions older than the oldest running one of this database. Other items
+ * are hidden, because the running transaction may still commit items that precede them. A position therefore guarantees
+ * that a consumer has seen everything before it.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
- * Reads one page of items. Merges the daily partitions, each read in the order of pull_items_pkey. Partitions cannot be
- * excluded by day, because a replayed item is in the partition of its event. Only for the rows of the page, reads
- * events_pkey, messages_pkey (fan-outs) and deliveries_pkey (time of availability). Reads payloads only after the rows
- * of the page are selected.
+ * Reads one page of items: reads every daily partition in the order of pull_items_pkey, and merges them. No partition
+ * can be skipped, because a replayed item is in the partition of its event.
+ *
+ * Reads events_pkey, messages_pkey (fan-outs), deliveries_pkey (time of availability) and the payloads only for the
+ * rows of the page.
  */
 const LOOK: Statement = {
   name: 'pull_look',
@@ -107,9 +108,10 @@ const COMMITTED: Statement = {
 };
 
 /**
- * SQL for a position and its relation to this database (`Standing`). If this database cannot have issued the position
- * yet, the position is from a time before the database was restored to an earlier state. Using it would skip all events
- * accepted until the database reaches that position again.
+ * SQL for a position and its relation to this database (`Standing`).
+ *
+ * If this database cannot have issued the position yet, the database was restored to an earlier state after the
+ * position was issued. The consumer would then miss all events until the database reaches that position again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}

@@ -74,8 +74,9 @@ export const UNANSWERED = {
 /** Maximum of PostgreSQL's `int`. Larger sizes are stored as this maximum, because a sender may declare any size. */
 const SIZE_BYTES_MAX = 2_147_483_647;
 /**
- * Maximum number of requests with a body of over 1 MB that are stored at the same time. The limit of each organization
- * also counts its requests that wait to be stored. Each request needs memory of up to five times the size of its body.
+ * Maximum number of large requests (body of over 1 MB) that are stored at the same time, because each needs memory of
+ * up to five times the size of its body. The same maximum applies to an organization's large requests that are being
+ * stored or wait for the shared limit.
  */
 const LARGE_AT_ONCE = 2;
 /** Maximum time that a large request waits to be stored. Providers wait at least ten seconds for a response. */
@@ -98,8 +99,8 @@ export class AcceptReceived {
   ) {}
 
   /**
-   * Stores the event and resolves to `answer` after the commit. If the filters exceed their time limit, the event is
-   * parked regardless of its disposition, and the response says so. Throws 503 if the database is unavailable.
+   * Stores the event and resolves to `answer` after the commit. If the filters exceed their time limit, parks the event
+   * regardless of its disposition, and adds a note to the response. Throws 503 if the database is unavailable.
    */
   async accept<A extends SynchronousAnswer | 'refused'>(
     endpoint: LiveEndpoint,
@@ -107,7 +108,8 @@ export class AcceptReceived {
     asked: Decision,
     answer: A,
   ): Promise<A | SynchronousAnswer> {
-    // Filters run before the request waits to be stored. Otherwise one tenant's slow filters would delay other tenants.
+    // Filters run before the request enters the queue for storing. In the queue, one tenant's slow filters would delay
+    // other tenants.
     const routed = asked.disposition === null ? await this.route(endpoint, verified, asked) : [];
     const store = (): Promise<A | SynchronousAnswer> => this.store(endpoint, verified, asked, { routed, answer });
     if (verified.request.body.length <= BODY_BYTES_DEFAULT) return store();

@@ -121,7 +121,7 @@ export class Certificates {
   }
 
   /**
-   * Evicts a text of the organization with the most cached texts, so that this organization cannot displace texts of
+   * Evicts a text of the organization with the most cached texts, so that no organization can displace the texts of
    * others.
    */
   private makeRoom(): void {

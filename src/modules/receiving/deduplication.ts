@@ -12,9 +12,11 @@ const HOURS_A_DAY = 24;
 const HOUR_MS = 3_600_000;
 
 /**
- * Drops requests that a provider sent again, if the endpoint enables this. The first request is the one that commits an
- * event with the id first. If two requests arrive simultaneously, even in different processes, the one that commits
- * later is the duplicate. A rejected or failed request does not reserve its id.
+ * Detects requests that a provider sent again, if the endpoint enables this.
+ *
+ * Of several requests with the same id, the first one that commits an event counts as the first, and all others are
+ * duplicates. This also applies to requests that arrive simultaneously in different processes. A rejected or failed
+ * request does not reserve its id.
  */
 @Injectable()
 export class RequestDeduplication {

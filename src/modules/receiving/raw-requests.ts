@@ -84,10 +84,11 @@ export class RawRequests {
   }
 
   /**
-   * Processes the request as a new event, with the current settings of the endpoint. Verifies the signature again only
-   * if the first verification failed, because the secret may have been corrected since. `keeps` returns the response
-   * that is stored for the idempotency key when the event is committed. Throws 404 if the request does not exist, and
-   * 409 if the endpoint is not active, or if the body was erased or never stored.
+   * Processes the request as a new event, with the current settings of the endpoint. If the first verification of the
+   * signature failed, verifies it again, because the secret may have been corrected since.
+   *
+   * `keeps` returns the response that is stored for the idempotency key when the event is committed. Throws 404 if the
+   * request does not exist. Throws 409 if the endpoint is not active, or if the body was erased or never stored.
    */
   async replay(
     tenant: Tenant,
@@ -111,9 +112,11 @@ export class RawRequests {
   }
 
   /**
-   * Processes a raw request again as a new event. A job with the id `run` creates only one event from a request, even
-   * after a crash. Returns `null` if the content of the request is not available. Returns an `obstacle` as a sentence
-   * if the endpoint is inactive or deleted.
+   * Processes a raw request again as a new event. `run` is the id of the job. A job creates at most one event from a
+   * request, even after a crash.
+   *
+   * Returns `null` if the request was erased or deleted. If the endpoint is inactive or deleted, returns a sentence
+   * about this as `obstacle`.
    */
   async release(
     environmentId: number,

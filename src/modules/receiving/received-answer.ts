@@ -46,8 +46,8 @@ export function parkedAnswer(answer: SynchronousAnswer, id: Id, note: string): S
 }
 
 /**
- * Returns the response to store for duplicates. If the response was not 2xx, this is the default response. The request
- * is stored, so the provider must not resend it again.
+ * Returns the response that duplicates of a request get: the request's own response if it was 2xx, otherwise the
+ * default response. The request is stored, so the provider must not resend it again.
  */
 export function keptForDuplicates(answer: SynchronousAnswer | 'refused' | 'unavailable', id: Id): StoredAnswer {
   const isRepeated = typeof answer !== 'string' && answer.status < 300;

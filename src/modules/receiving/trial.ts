@@ -70,9 +70,10 @@ export class Trial {
   ) {}
 
   /**
-   * Returns the results of the draft for a stored request. Users see these results, so code gets the names of secrets
-   * instead of values, and neither code nor filters see authentication headers. Throws 404, 409 (erased request), 422
-   * (invalid settings) and 503 (no capacity).
+   * Applies draft settings to a stored request and returns the results.
+   *
+   * Users see these results. Code therefore gets the names of secrets instead of values, and neither code nor filters
+   * see authentication headers. Throws 404, 409 (erased request), 422 (invalid settings) and 503 (no capacity).
    */
   async run(tenant: Tenant, endpointId: Id, requestId: Id, draft: TrialDraft): Promise<Tried> {
     const endpoint = await this.endpoints.get(tenant.environmentId, endpointId);

@@ -28,9 +28,11 @@ export class Verifying {
   ) {}
 
   /**
-   * Verifies a request and returns the verdict. A replay keeps an earlier success (`earlier`), because the signature's
-   * timestamp is too old by now. A replay of a request that failed verification is verified again. Throws 503 if the
-   * published keys, or the code of an extension, are unavailable.
+   * Verifies a request and returns the verdict. Throws 503 if the published keys, or the code of an extension, are
+   * unavailable.
+   *
+   * `earlier` is the first verdict of a replayed request. A success is returned unchanged, because the signature's
+   * timestamp is too old by now. After a failure, the request is verified again.
    */
   async verify(
     endpoint: LiveEndpoint,
@@ -63,8 +65,8 @@ export class Verifying {
     const isUsable = scheme.kind === 'jwt' ? isKeySet : isPem;
     const found = await this.certificates.get(url, asker, isUsable);
     const token = scheme.kind === 'jwt' ? jwtOf(scheme, request) : null;
-    // Keys are rotated, so a key that is missing in an hour-old set may be in the current set. If the download fails,
-    // the key's validity is unknown.
+    // A key that is missing in a cached set may be in the current set, because keys are rotated. The set is then
+    // downloaded again. If the download fails, the key's validity is unknown.
     const isOld = found !== undefined && token !== null && !hasKeyOf(token, found.text);
     const latest = isOld ? await this.certificates.get(url, asker, isUsable, ROTATED_MS) : found;
     const isUnknown = isOld && latest !== undefined && latest.ageMs >= ROTATED_MS && !hasKeyOf(token, latest.text);

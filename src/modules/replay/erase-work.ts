@@ -8,13 +8,13 @@ import type { Erased, ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
 /**
- * Time after which no process accepts events for a deleted application. It exceeds the maximum age of cache entries, 5
- * s.
+ * Time after which no process accepts events for a deleted application. Exceeds the maximum age of cached applications,
+ * 5 s.
  */
 const ALL_KNOW_MS = 6_000;
 /**
- * Allowance for clock differences. The time in the id of an event that was accepted after the deletion may be earlier
- * than the deletion by up to this allowance.
+ * Maximum difference between the clocks of two processes. The time in an event's id may be earlier than the deletion by
+ * up to this difference, although the event was accepted later.
  */
 const CLOCKS_MS = 60_000;
 /** Pause before the next check for attempts in flight. Such attempts end within their timeout. */

@@ -79,7 +79,8 @@ export class NamedTargets {
   }
 
   /**
-   * Like `obstacleOf`, but also returns a reason if the target cannot be used, for example because a secret is missing.
+   * Returns the reason why the target accepts no deliveries or cannot be used, for example because a secret is missing.
+   * Returns `null` if there is no reason.
    */
   async reasonAgainst(environmentId: number, targetId: Id, endpointId: Id | null): Promise<string | null> {
     try {
@@ -90,7 +91,10 @@ export class NamedTargets {
     }
   }
 
-  /** Like `reasonAgainst`, for an endpoint id. Returns `null` for inbound and deleted endpoints. */
+  /**
+   * Returns the reason why the target of an application's endpoint cannot be used, or `null`. Also returns `null` for
+   * the ids of inbound and deleted endpoints.
+   */
   async reasonAgainstEndpoint(environmentId: number, endpointId: Id): Promise<string | null> {
     const endpoint = await this.applications.findEndpoint(environmentId, endpointId);
     return endpoint && this.reasonAgainst(environmentId, endpoint.destinationId, endpoint.id);

@@ -31,8 +31,8 @@ export class RecoverPages implements PageSource {
 }
 
 /**
- * Returns a page, without deliveries of other endpoints. Later pages contain older events, but each page is sent oldest
- * first.
+ * Returns a page without the deliveries of other endpoints. Each page has older events than the page before, but the
+ * events within a page are sent oldest first.
  */
 function pageOf(
   own: readonly FailedRow[],

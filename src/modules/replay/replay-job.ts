@@ -44,10 +44,11 @@ export interface JobSelection {
 }
 
 /**
- * Returns the value of `endpointId` for a job that processes events by filter. Such a job has no endpoint, but while it
- * is unfinished, no other job with the same value can start. The value depends on the action (send or cancel) and on
- * the target in the filter. Without a target, it depends on the environment. It is a version 8 UUID, so it differs from
- * all other ids.
+ * Returns a substitute for `endpointId` in a job that processes events by filter and has no endpoint. It depends on the
+ * action (send or cancel) and on the target in the filter or, without a target, on the environment.
+ *
+ * While such a job is unfinished, no other job with the same substitute can start. A substitute is a version 8 UUID, so
+ * it differs from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,

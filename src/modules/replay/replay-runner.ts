@@ -17,8 +17,8 @@ const WAITING_MAX = 300;
 const WAIT_STEP_MS = 10;
 const REST_STEP_MS = 100;
 /**
- * Maximum time that a job waits for fewer unclaimed deliveries. Then it continues, because a slow receiver may be the
- * cause.
+ * Maximum pause of a job while there are too many unclaimed deliveries. The job then continues, because a slow receiver
+ * may be the cause.
  */
 const WAIT_MAX_MS = 5_000;
 const FAILURES_MAX = 10;

@@ -45,10 +45,11 @@ export class SecretUsesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Records that a resource uses exactly these secrets. Pass an empty list when the resource is deleted, to remove all
-   * uses. Runs in the caller's open transaction. Until the transaction ends, the secrets can be neither deleted nor
-   * changed. Returns the names that do not exist. If any name is missing, nothing is recorded, and the caller throws
-   * 422.
+   * Records that a resource uses exactly these secrets. To remove all uses when a resource is deleted, pass an empty
+   * list.
+   *
+   * Call this in the transaction that changes the resource. Until it ends, the secrets can be neither deleted nor
+   * changed. Returns the names that do not exist. If any name is missing, records nothing, and the caller throws 422.
    */
   async replace(environmentId: number, { kind, id }: SecretUser, names: readonly string[]): Promise<readonly string[]> {
     const found =

@@ -22,12 +22,14 @@ import { acceptedBody, SendService } from './send.service.js';
 const CALLER: Caller = { isGone: () => false };
 
 /**
- * Sends messages from code, without HTTP. The checks, quotas of the organization, acceptance policies, limits and
- * backpressure of the API apply. Can be injected in any module.
+ * Sends messages from code, without HTTP. Can be injected in any module. The checks, quotas of the organization,
+ * acceptance policies, limits and backpressure of the API apply.
  *
- * Every method resolves once the message is committed. Inside `Database.transaction`, and in a handler whose change is
- * audited, the message is committed with that transaction. After a rollback, the message is not accepted. Every method
- * throws the `ApiError` that the API would return. In this case, nothing was accepted.
+ * Every method resolves once the message is committed. If a method throws, nothing was accepted, and the error is the
+ * `ApiError` that the API would return.
+ *
+ * Inside `Database.transaction`, and in a handler whose change is audited, the message is committed or rolled back with
+ * that transaction.
  */
 @Injectable()
 export class MessageSender {

@@ -9,8 +9,8 @@ export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 export interface CodeLimits {
   perNetwork: number;
   /**
-   * Maximum for all networks in which the address has never signed in, taken together. Limits the mail that strangers
-   * can trigger.
+   * Number of codes for the address after which only networks in which it has signed in before can request another
+   * code. Limits the mail that strangers can trigger.
    */
   fromStrangers: number;
 }

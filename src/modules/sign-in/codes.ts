@@ -6,7 +6,8 @@ import { type CodeLimits, CodesStore } from './codes.store.js';
 const TRIES_MAX = 5;
 /**
  * Limits on codes for one address per hour. The limit per network keeps a stranger in another network from using up a
- * person's codes. `fromStrangers` limits the codes from all networks in which the member has never signed in.
+ * person's codes. `fromStrangers` limits the codes that can be requested from networks in which the person has never
+ * signed in.
  */
 const CODES_PER_HOUR: CodeLimits = { perNetwork: 5, fromStrangers: 20 };
 const SWEEP_EVERY_MS = 3_600_000;

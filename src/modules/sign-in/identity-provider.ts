@@ -148,9 +148,9 @@ function client(): Promise<typeof import('openid-client')> {
 }
 
 /**
- * Returns the provider's metadata, reduced to the algorithms that may sign tokens and user info. These are the
- * algorithms registered for the client, or if none are registered, the provider's algorithms that use a public key.
- * Throws for a provider whose signatures cannot be verified.
+ * Returns the provider's metadata, with only those algorithms that may sign tokens and user info. These are the
+ * configured `signingAlgorithms` or, if none are configured, the provider's algorithms that use a public key. Throws if
+ * the provider has no keys or no such algorithm.
  */
 export function pinned(
   server: ServerMetadata,
@@ -174,9 +174,11 @@ export function pinned(
 }
 
 /**
- * Merges the claims of an ID token with those of the user info endpoint (`more`). Claims of the ID token take
- * precedence. `email_verified` describes the address of its own source. It is therefore taken from `more` only if the
- * ID token has the same address or none.
+ * Merges the claims of an ID token with the claims `more` of the user info endpoint. Claims of the ID token take
+ * precedence.
+ *
+ * `email_verified` applies only to the address from the same source. It is taken from `more` only if the ID token has
+ * the same address or none.
  */
 export function joined(
   claims: Readonly<Record<string, unknown>>,

@@ -120,9 +120,11 @@ export class SignInService {
   }
 
   /**
-   * Signs in a person whom the provider has identified. Updates a member's role from their groups. Adds a new person as
-   * a member if a group of theirs has a role. A member of several organizations that use the provider must choose one.
-   * Throws 503 if OIDC_DOMAINS is missing.
+   * Signs in a person whom the provider has identified.
+   *
+   * If a group of the person has a role, adds the person as a member, or updates the member's role. A member of several
+   * organizations that use the provider must choose one. Throws 503 if there are several organizations but OIDC_DOMAINS
+   * is not set.
    */
   async byProvider(
     person: ProvidedPerson,
@@ -131,8 +133,8 @@ export class SignInService {
     cookieHeader: string | undefined,
   ): Promise<ProviderOutcome> {
     return this.database.transaction(async () => {
-      // Posthorn also checks OIDC_DOMAINS at its start and when an organization is created, but a process may have
-      // other environment variables.
+      // OIDC_DOMAINS was already checked at the start and when the second organization was created. It is checked
+      // again, because the environment variables of this process may differ from those of other processes.
       if (lacksDomains(provider) && (await this.memberships.haveSeveralOrganizations()))
         throw unavailable(DOMAINS_REQUIRED);
       const { email, role } = person;

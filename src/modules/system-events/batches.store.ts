@@ -52,9 +52,9 @@ const READY: Statement = {
 };
 
 /**
- * Opens a time window and moves the waiting signals into its batch. This is a single statement, so that only one of two
- * processes gets the signals. Signals locked by another transaction wait for the next window. Uses system_tellings_pkey
- * and system_signals_waiting_idx.
+ * Opens a time window and moves the waiting signals into its batch. A single statement does both, so that of two
+ * concurrent processes only one gets the signals. Signals that another transaction has locked wait for the next window.
+ * Uses system_tellings_pkey and system_signals_waiting_idx.
  */
 const BEGIN: Statement = {
   name: 'system_batches_begin',
