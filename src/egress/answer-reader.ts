@@ -123,7 +123,8 @@ export class AnswerReader {
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
-    // Never reuses the connection after HEAD: some servers send a body anyway, which would become the next response.
+    // After HEAD, the connection is never reused. Some servers send a body anyway, which would become the next
+    // response.
     this.isPersistent =
       isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));
     const timeout = kept === undefined ? null : KEEP_ALIVE_TIMEOUT.exec(kept)?.[1];

@@ -145,8 +145,8 @@ export class Exchange implements Carried, PooledExchange {
   }
 
   /**
-   * Returns whether to retry, because a server may close a kept-alive connection while a request is in flight. One
-   * retry is allowed if no response arrived, because delivery is at least once. The retry uses a new socket, so a
+   * Returns whether to retry the request. A server may close a kept-alive connection while a request is in flight. If
+   * no response arrived, one retry is allowed, because delivery is at least once. The retry uses a new socket, so a
    * second failure is final.
    */
   private mayRetry(error: Error): boolean {

@@ -2,10 +2,7 @@ import { Connection } from './connection.js';
 import type { Connect } from './dial.js';
 import { ExchangeEnded } from './failure.js';
 
-/**
- * An exchange that waits for a connection. If `isSettled` is true, the exchange has already ended and needs no
- * connection.
- */
+/** An exchange that waits for a connection. `isSettled`: the exchange has already ended and needs no connection. */
 export interface PooledExchange {
   readonly isSettled: boolean;
   occupy(connection: Connection): void;

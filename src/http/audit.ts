@@ -22,7 +22,7 @@ export function Audit(mode: AuditMode = 'with-change'): MethodDecorator {
 export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsContent: true });
 
 /**
- * Attaches the interceptor to routes without `@Audit()` that may change data, for example routes of an extension.
+ * Attaches the audit interceptor to routes without `@Audit()` that may change data, for example routes of an extension.
  * Throws if `@Audit()` is not the innermost interceptor of a route, which stops the start. Call it before routes are
  * created.
  */

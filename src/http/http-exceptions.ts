@@ -76,8 +76,9 @@ function sentenceOf({ message }: HttpException, body: Record<string, unknown>): 
 }
 
 /**
- * Returns one fault for each message of a list. Also reads the two other forms of `ValidationPipe`: messages by path
- * (`errorFormat: 'grouped'`), and class-validator's errors (`exceptionFactory: (errors) => new …Exception(errors)`).
+ * Returns one fault for each message. `message` is a list of messages, or one of the two other forms of
+ * `ValidationPipe`: messages by path (`errorFormat: 'grouped'`), or class-validator's errors (`exceptionFactory:
+ * (errors) => new …Exception(errors)`).
  */
 function faultsIn(message: unknown): Fault[] {
   if (Array.isArray(message))

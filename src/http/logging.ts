@@ -26,7 +26,10 @@ const SECRET_FIELDS = [
 /** Nest contexts that log every module and route at start. Logged only at `debug`. */
 const QUIET_CONTEXTS = new Set(['InstanceLoader', 'RouterExplorer', 'RoutesResolver', 'NestFactory']);
 
-/** Nest contexts that log errors that they also throw. Logged only at `debug`, because the catching code logs them. */
+/**
+ * Nest contexts that log errors before throwing them. Logged only at `debug`, because the code that catches the errors
+ * logs them.
+ */
 const THROWN_CONTEXTS = new Set(['ExceptionHandler', 'NestApplication', 'NestFactory']);
 
 /** Context of log lines about deliveries. They contain only ids, numbers and hosts, so they need no redaction. */

@@ -88,7 +88,10 @@ export function buildInputs(app: INestApplication, routes: readonly RouteHandler
   });
 }
 
-/** Returns the classes in `@ApiExtraModels` on the controller or the handler. A body may refer to them only by name. */
+/**
+ * Returns the classes in `@ApiExtraModels` on the controller or the handler. A schema may refer to such a class by name
+ * only.
+ */
 function referredTo(controller: Type, handler: string): Type[] {
   const places = [controller, (controller.prototype as Record<string, object>)[handler] as object];
   return places.flatMap((place) => (Reflect.getMetadata(DECORATORS.API_EXTRA_MODELS, place) ?? []) as Type[]);

@@ -171,8 +171,9 @@ function isOverrun(end: JobEnd<object | string>): boolean {
 }
 
 /**
- * Returns the final result of a call, which does not move to a slow thread. In this case, `overrun` means that a
- * shutdown ended the call. A call that used up its CPU time but missed the deadline ends as `timeout`.
+ * Returns the final result of a call. A call that exceeds its CPU slice normally moves to a slow thread, so `overrun`
+ * as the final result means that a shutdown ended the call. A call that used up its CPU time but missed the deadline
+ * ends as `timeout`.
  */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };

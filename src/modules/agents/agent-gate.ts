@@ -38,7 +38,10 @@ export class AgentGate {
     };
   }
 
-  /** Returns whether an origin may call: Posthorn's own, MCP_ALLOWED_ORIGINS, or on loopback any loopback origin. */
+  /**
+   * Returns whether an origin may call. Allowed are Posthorn's own origin, those in MCP_ALLOWED_ORIGINS and, if the
+   * service listens on loopback, all loopback origins.
+   */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);
     if (origin === base.origin || this.config.mcpAllowedOrigins.includes(origin)) return true;

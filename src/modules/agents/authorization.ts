@@ -77,7 +77,7 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // The registration makes this check, too. Clients may have registered with a version of Posthorn that did not.
+    // Repeats a check of the registration, because older versions of Posthorn registered clients without this check.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =

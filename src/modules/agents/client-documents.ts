@@ -31,8 +31,8 @@ interface Downloaded {
 @Injectable()
 export class ClientDocuments {
   /**
-   * Cached clients, oldest first. The class `Cache` has one lifetime for all entries, but each document specifies its
-   * own.
+   * Cached clients, oldest first. The class `Cache` cannot be used: it has one lifetime for all entries, but each
+   * document specifies its own.
    */
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<OAuthClient | string>>();

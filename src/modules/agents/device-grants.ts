@@ -113,7 +113,8 @@ export class DeviceGrants {
   }
 
   /**
-   * Issues the API key. Returns `null` if the approver was removed after the approval. The device code is then used up.
+   * Issues the API key. Returns `null` if the approver was removed after the approval. Even then, the device code
+   * cannot be used again.
    */
   private async issue({
     environmentId,

@@ -11,7 +11,9 @@ import { Consent } from './consent.js';
 import { deviceCodePage, deviceConsentPage, devicePage } from './consent-pages.js';
 import { DeviceGrants } from './device-grants.js';
 
-/** Limit of user codes tried per client IP address. The forms for the code and for the decision share this limit. */
+/**
+ * Limit of attempts to enter a user code, per client IP address. The code form and the decision form share the limit.
+ */
 const GUESSES = { name: 'device', count: 5, seconds: 60 };
 
 /**

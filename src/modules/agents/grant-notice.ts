@@ -74,7 +74,7 @@ If none of you meant this, revoke the key: it is one of your API keys.
 `;
 }
 
-/** Returns the name with all characters replaced that could form a link in an email, because a third party chose it. */
+/** Replaces all characters of a name that could form a link in an email, because a third party chose the name. */
 export const words = (name: string): string =>
   name
     .replaceAll(/[^\p{L}\p{M}\p{N}-]+/gu, ' ')

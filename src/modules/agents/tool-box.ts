@@ -6,7 +6,10 @@ import { providersExtending } from '#kernel/extension-points.js';
 import { grants, type Scope } from '#kernel/tenant.js';
 import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
-/** Length limits up to this value are omitted from the schemas, because real ids, names and addresses are shorter. */
+/**
+ * Maximum length of names, ids and addresses. The schemas of tools omit limits up to this value, because real values
+ * are shorter.
+ */
 const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;
 

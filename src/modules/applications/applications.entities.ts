@@ -58,7 +58,7 @@ export class ApplicationEndpointEntity {
   @Column('uuid', { name: 'application_id' })
   applicationId: Id;
 
-  /** Equals the endpoint's id if the endpoint owns the destination. Otherwise the id of a registered destination. */
+  /** Id of a registered destination. For an endpoint that owns its destination, this is the endpoint's own id. */
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
@@ -83,8 +83,8 @@ export class ApplicationEndpointEntity {
   metadata: Record<string, string>;
 
   /**
-   * Status of an endpoint with a registered destination. For an endpoint with its own destination, the destination's
-   * status applies.
+   * Status of an endpoint with a registered destination. If the endpoint owns its destination, the destination's status
+   * applies instead.
    */
   @Column('text')
   status: 'active' | 'disabled';

@@ -41,10 +41,12 @@ interface Counted extends TargetKey {
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
- * Holds in memory all circuits that are not in their initial state. Reads are synchronous, because every delivery reads
- * a circuit. PostgreSQL is the source of truth. A state change is published to all workers, which then read the
- * circuit. In addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds.
- * This takes only a few statements per second, regardless of the number of failing receivers.
+ * Keeps all circuits that are not in their initial state in memory. Reads are therefore synchronous, which matters
+ * because every delivery reads a circuit.
+ *
+ * PostgreSQL is the source of truth. A state change is published to all workers, which then read the circuit. In
+ * addition, all circuits that are not closed, and those with recent failures, are read every 15 seconds. This takes
+ * only a few statements per second, regardless of the number of failing receivers.
  */
 @Injectable()
 export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -28,9 +28,10 @@ export interface FailedAttemptReport extends AttemptReport {
 
 /**
  * Observes attempts in the process that made them, right after they are recorded. Intended for metrics, traces and
- * caches. Any provider of an extension that extends this class is registered. Calls are not persisted or repeated: if
- * the process crashes, they are lost. Use `SystemEvents` for reliable notifications. Posthorn does not wait for a
- * listener, and logs its errors.
+ * caches. A provider of an extension is registered as a listener if its class extends this one.
+ *
+ * Calls are neither persisted nor repeated: if the process crashes, they are lost. Use `SystemEvents` for reliable
+ * notifications. Posthorn does not wait for a listener, and logs its errors.
  */
 export abstract class DeliveryListener {
   /** Called after a successful delivery. Not called for pulled deliveries, because nothing is sent for them. */

@@ -123,8 +123,8 @@ export class FairShare<Waiter> {
   }
 
   /**
-   * Returns true if the organization has more than an equal share of the capacity, and the environment more than an
-   * equal share of its organization's part.
+   * Returns whether an environment is above its fair share: its organization has more than an equal share of the
+   * capacity, and it has more than an equal share of the organization's part.
    */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);

@@ -3,9 +3,9 @@ import { HIDDEN, isSensitive } from '#kernel/crypto/sensitive-headers.js';
 import type { SentExchange, Target } from '#modules/destinations/contract.js';
 
 /**
- * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. First redacts
- * credentials, and the headers that contain a named secret, so that they never reach storage. The event's own headers
- * are stored with the event.
+ * Returns request and response as JSON for storage, or null if the adapter returned no valid exchange. Hides the values
+ * of credentials and of headers that contain a named secret, so that they never reach storage. Omits the values of the
+ * event's own headers, which are stored with the event.
  */
 export function keptExchange(
   exchange: SentExchange | undefined,

@@ -64,7 +64,7 @@ const HELD_FOR_OTHERS = 2_000;
  */
 const RUNNING_FOR_OTHERS = 0.25;
 /**
- * Maximum number of deliveries claimed in one batch for an environment below its fair share while all slots are taken.
+ * Maximum size of a batch of deliveries that are claimed for an environment below its fair share while no slot is free.
  */
 const ROOM_FOR_OTHERS = 100;
 

@@ -14,10 +14,7 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 
 const TICK_MS = 50;
 const IDLE_MS = 200;
-/**
- * Pause in milliseconds before the next iteration if all released deliveries of a target may be sent before the next
- * tick.
- */
+/** Pause in milliseconds before the next iteration if a target may need more deliveries before the next tick. */
 const STARVED_MS = 10;
 /** Maximum number of targets processed per iteration. */
 const TARGETS_MAX = 1_000;
@@ -88,9 +85,7 @@ export class ParkedDeliveryReleaser {
     return { restMs: this.dueWork.restMs(IDLE_MS) };
   }
 
-  /**
-   * Releases parked deliveries of a target. Returns true if the target was idle and may need more of them very soon.
-   */
+  /** Releases parked deliveries of a target. Returns true if the target may need more of them before the next tick. */
   private async release(claimant: Id, { environmentId, targetId }: TargetKey, isTick: boolean): Promise<boolean> {
     if (!this.circuits.isClosed(environmentId, targetId)) {
       await this.probe(claimant, environmentId, targetId);

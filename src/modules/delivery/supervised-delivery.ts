@@ -18,8 +18,8 @@ const GRACE_MS = 2_000;
 const logger = new Logger('Adapters');
 
 /**
- * Runs one attempt of an adapter and handles every misbehavior. If an adapter throws, returns an invalid value or never
- * returns, the attempt fails with an error text that can be stored. An abandoned promise is not awaited.
+ * Runs one attempt of an adapter, and handles all its faults. If an adapter throws, returns an invalid value or never
+ * returns, the attempt fails with an error text that can be stored.
  *
  * Rejects if Posthorn's own storage could not provide the content to send, because that is not a fault of the target.
  */

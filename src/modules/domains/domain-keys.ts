@@ -39,8 +39,8 @@ export class DomainKeys {
   }
 
   /**
-   * Returns the keys that sign for this version of a domain. Throws 503 if the keys have just changed, because the DNS
-   * record of an old key may already be removed.
+   * Returns the keys that sign the mail of a domain in this version. Throws 503 if the keys have just changed: the old
+   * keys cannot be used, because their DNS records may already be removed.
    */
   signing(environmentId: number, domainId: Id, version: number): Promise<SigningKeys> {
     return this.cache.get(`${environmentId}:${domainId}:${version}`);

@@ -5,7 +5,8 @@ import type { Fault } from '#kernel/errors.js';
 type Json = Record<string, unknown>;
 
 /**
- * Maximum number of values in the schemas of an import. Each webhook has its own copy of the parts that it references.
+ * Maximum number of values in all schemas of an import. The schemas can be larger than the document, because each
+ * webhook has its own copy of the parts that it references.
  */
 const VALUES_MAX = 400_000;
 const VALUES_OF_ONE_MAX = 20_000;

@@ -34,8 +34,8 @@ export class EndpointStatistics {
     const { id, destinationId } = await this.applications.endpoint(environmentId, application, endpoint);
     const [counts, waiting, condition] = await Promise.all([
       this.store.sum(tenant, id, window, { firstMs, lastMs }),
-      // No endpoint filter is needed if the endpoint owns the destination, because all deliveries to it are the
-      // endpoint's.
+      // If the endpoint owns the destination, all deliveries to the destination are the endpoint's, so no filter is
+      // needed.
       this.waiting.count(environmentId, destinationId, destinationId === id ? null : id),
       this.conditions.find(environmentId, id),
     ]);

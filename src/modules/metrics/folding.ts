@@ -60,8 +60,8 @@ export class Folding {
     if (increments > 0) this.gatherMs = Math.min(tookMs * GATHER_FACTOR, GATHER_MS_MAX);
     if (this.clock.nowMs() >= this.nextSweepAtMs) await this.sweep();
     if (increments === INCREMENTS_MAX) return { restMs: 0 };
-    // The poller looks only for increments. If old rollups remain to be deleted, the sweep must therefore request
-    // another run itself.
+    // The poller starts a run only for increments. While old rollups remain to be deleted, this run must request the
+    // next one itself.
     const isBusy = increments > 0 || this.clock.nowMs() >= this.nextSweepAtMs;
     return isBusy ? { restMs: REST_MS } : undefined;
   }

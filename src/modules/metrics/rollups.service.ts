@@ -57,8 +57,8 @@ export class RollupsService {
   }
 
   /**
-   * Returns whether the API names the destination by its `dst_` id. This is a registered destination, or one that
-   * Posthorn created, such as the one for emails.
+   * Returns whether the API shows the destination under its `dst_` id. This is true of registered destinations, and of
+   * those that Posthorn created, such as the one for emails.
    */
   private async isShown(environmentId: number, id: Id): Promise<boolean> {
     const target = await this.targets.ofDestination(environmentId, id);

@@ -30,7 +30,7 @@ const KEPT_MAX = 500;
 const FAILED_MAX = 1_000;
 const TIMEOUT_MS = 5_000;
 const BYTES_MAX = 64 * 1024;
-/** Requester of downloads for the operator instead of an endpoint. The operator has a separate limit of downloads. */
+/** Stands for the operator as the requester of a download. The operator's downloads have a separate limit. */
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /**
  * Detects requests that a provider sent again, if the endpoint enables this.
  *
- * Of several requests with the same id, the first one that commits an event counts as the first, and all others are
+ * Of several requests with the same id, the first one that commits an event is processed, and all others are
  * duplicates. This also applies to requests that arrive simultaneously in different processes. A rejected or failed
  * request does not reserve its id.
  */

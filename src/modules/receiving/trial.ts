@@ -38,7 +38,10 @@ export interface Tried {
   failsOpen: boolean;
   /** `matches` is null if the filter exceeded its time limit. */
   routes: readonly { destination: string | null; matches: boolean | null }[];
-  /** `place` is -1 for the default response. `null` without rules, `undecided` if they exceeded their time limit. */
+  /**
+   * `place` is the index of the rule that matched, or -1 for the default response. `null` without rules, `undecided` if
+   * they exceeded their time limit.
+   */
   ruled: { place: number; answer: SynchronousAnswer | null } | 'undecided' | null;
 }
 

@@ -43,8 +43,8 @@ const FIND: Statement = {
 };
 
 /**
- * Locks a job. Waits for a transaction that commits a page of the job or stops it, because `SKIP LOCKED` would not find
- * a job that is running.
+ * Locks a job. Waits until a concurrent transaction has committed a page of the job, or has stopped it. With `SKIP
+ * LOCKED`, a running job would not be found.
  */
 const LOCK: Statement = { name: 'replay_jobs_lock', text: `${FIND.text} for update` };
 

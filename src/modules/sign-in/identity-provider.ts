@@ -95,8 +95,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Returns the configuration of the OpenID Connect client, without cached keys. With it, the client verifies the
-   * signature even of tokens that it received directly from the provider.
+   * Returns a configuration of the OpenID Connect client that has no cached keys. The client verifies the signatures of
+   * all tokens, even of those that it received directly from the provider.
    */
   private async configuration(provider: OidcProvider): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretPost, Configuration, customFetch, enableNonRepudiationChecks, None } =
