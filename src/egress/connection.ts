@@ -35,9 +35,10 @@ function joined({ text, isAscii }: RequestHead, body: string | Buffer | null): s
 const LOST = new ConnectionLost('The receiver closed the connection.');
 
 /**
- * Connection that carries one request at a time. Opens its socket on demand and reopens it after a close. Uses no HTTP
- * library, to save overhead per delivery: a request takes one write, and a response is parsed once, without a timer or
- * a promise.
+ * Connection that carries one request at a time. Opens its socket on demand and reopens it after a close.
+ *
+ * Uses no HTTP library, to reduce the overhead per delivery: a request takes one write, and a response is parsed once,
+ * without a timer or a promise.
  */
 export class Connection {
   served = 0;

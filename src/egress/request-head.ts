@@ -33,7 +33,7 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPAT
 
 /**
  * Returns the head of a request on a persistent HTTP/1.1 connection (RFC 9112, section 3). Omits the user, password and
- * fragment of the URL, and the caller's `host` and `accept-encoding`. If a header cannot be sent, throws
+ * fragment of the URL. Ignores the caller's `host` and `accept-encoding`. If a header cannot be sent, throws
  * `ExchangeEnded` (`protocol`) with the header's name.
  */
 export function requestHead({ method, url, headers, body }: Request): RequestHead {

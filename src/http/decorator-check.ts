@@ -25,8 +25,8 @@ const { ValidationExecutor } = createRequire(import.meta.url)(
 const OPTIONS: ValidatorOptions = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false };
 
 /**
- * Returns the check of a route whose body or query class has decorators that no JSON Schema expresses, otherwise
- * undefined. The check rejects with 400 for the query and 422 for the body. It never changes values.
+ * Returns a check for those decorators of a body or query class that no JSON Schema expresses, or undefined if there
+ * are none. The check rejects with 400 for the query and 422 for the body. It never changes values.
  */
 export function decoratorCheck(body: Type | null, query: Type | null): RunDecorators | undefined {
   const checksBody = body !== null && checkedFields(body).size > 0;

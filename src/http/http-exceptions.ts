@@ -42,8 +42,8 @@ interface PropertyError {
 }
 
 /**
- * Converts an exception of Nest that an extension throws. Keeps its message or, if it was created with an object, the
- * object's fields. A list of messages becomes `validation_failed` with one fault per message. Returns null for an
+ * Converts a Nest exception that an extension throws. Keeps its message, or the fields of the object that it was
+ * created with. A list of messages becomes `validation_failed` with one fault per message. Returns null for an
  * unexpected error, whose message must only be logged.
  */
 export function fromHttpException(exception: HttpException): ApiError | null {

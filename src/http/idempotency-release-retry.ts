@@ -6,8 +6,8 @@ import { IdempotencyStore, LEASE_MS, type Reservation } from './idempotency.stor
 
 const EVERY_MS = 60_000;
 /**
- * Maximum number of keys to release, above the number of requests in flight. Other keys stay locked until their lease
- * ends.
+ * Maximum number of keys that wait for their release. Exceeds the number of requests in flight. Further keys stay
+ * locked until their lease ends.
  */
 const KEYS_MAX = 10_000;
 

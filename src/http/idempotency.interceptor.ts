@@ -7,9 +7,11 @@ import { IdempotentWork } from './idempotent-work.js';
 import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
- * Runs the handler of a creating route once per idempotency key. If the ledger (the store of events and deliveries)
- * stores the effect, the same group commit also stores the response for the key. For this, the handler passes the
- * request's `idempotency`, which identifies the reservation, to the ledger.
+ * Runs the handler of a creating route once per idempotency key.
+ *
+ * If the handler's effect is stored in the ledger (the store of events and deliveries), the response for the key is
+ * stored in the same group commit. For this, the handler passes the request's `idempotency`, which identifies the
+ * reservation, to the ledger.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -34,9 +36,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /**
- * Moves the interceptor before all others of its routes, so that it stores the response that the caller gets. Nest runs
- * the interceptors of a controller before those of a method, and those of a method in the order of the decorators. Call
- * this before routes are created.
+ * Makes the idempotency interceptor the outermost one of its routes, so that it stores the response that the caller
+ * gets. By default, Nest runs the interceptors of a controller before those of a method, and those of a method in the
+ * order of the decorators. Call this before routes are created.
  */
 export function interceptIdempotencyFirst(routes: readonly RouteHandler[]): void {
   for (const route of routes) {

@@ -59,7 +59,7 @@ export function createLogger(config: Config, destination: DestinationStream): Lo
  * Adapts the logger to Nest's interface. `destination` is the stream of the logger.
  *
  * In a log call, objects after the message become fields of the entry, an `Error` becomes `err`, and the last string
- * becomes `context`. The many errors of one PostgreSQL outage become one line, except at `debug`.
+ * becomes `context`. Except at `debug`, the many errors of one PostgreSQL outage are logged as one line.
  */
 export class PinoLogger implements LoggerService {
   /** Logger without redaction. Redaction takes a hundred microseconds per entry, more than a delivery. */

@@ -14,11 +14,10 @@ const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip'];
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Serves `GET /metrics` on the API's port.
+ * Serves `GET /metrics` on the API's port. If METRICS_TOKEN is set, the request must carry this token. Otherwise, only
+ * requests from the same machine are allowed.
  *
- * With METRICS_TOKEN, the request must carry that token. Without METRICS_TOKEN, only requests from the same machine are
- * allowed. With METRICS_PORT, the metrics have a separate port (`metrics-listener.ts`), and this route is disabled
- * unless a token is set.
+ * If METRICS_PORT is set, the metrics have a separate port (`metrics-listener.ts`), and this route needs METRICS_TOKEN.
  */
 @ApiExcludeController()
 @Controller('metrics')

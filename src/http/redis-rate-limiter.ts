@@ -11,9 +11,9 @@ declare module 'ioredis' {
 }
 
 /**
- * Lua script that applies the engine's token bucket to all KEYS at once, by the clock of Redis. ARGV has `count,
- * periodMs` for each key. Returns whether all buckets had a token, and the number left in each. A full bucket is not
- * stored: its key expires when the bucket is full again.
+ * Lua script that takes a token from the bucket of each of KEYS, or from none, by the clock of Redis. It computes like
+ * the engine's token bucket. ARGV has `count, periodMs` for each key. Returns whether all buckets had a token, and the
+ * number left in each. A key expires when its bucket is full again, because a full bucket need not be stored.
  */
 const TAKE = `
 local time = redis.call('TIME')

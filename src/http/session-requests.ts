@@ -24,9 +24,9 @@ export function takesSession({ access }: EdgeRouteConfig, path: string): boolean
 /**
  * Returns whether the session cookie may authenticate a request without an API key.
  *
- * The route must accept a session, `CONSOLE_HEADER` must show that a page of Posthorn sent the request, and `Origin`
- * and `Sec-Fetch-Site`, if present, must match. An `EventSource` cannot send custom headers, so its `Accept` value is
- * checked instead. No form, image, frame or link sends that value.
+ * The route must accept a session. The header `CONSOLE_HEADER` must show that a page of Posthorn sent the request.
+ * `Origin` and `Sec-Fetch-Site`, if present, must match. An `EventSource` cannot send custom headers, so its `Accept`
+ * value is checked instead of `CONSOLE_HEADER`. No form, image, frame or link sends that value.
  */
 export function maySpeakForSession(
   request: Pick<FastifyRequest, 'headers' | 'edge' | 'routeOptions'>,

@@ -112,9 +112,9 @@ const described = new WeakMap<Type, [string, Constraint[]][]>();
 const inputs = new WeakMap<Type, { checked: string[]; nested: Type[] }>();
 
 /**
- * Passes the schema of every class with class-validator decorators to the Swagger module. The document, and the checks
- * compiled from it, therefore follow from the decorators (ADR 37). Decorators take precedence over `@ApiProperty`,
- * which adds descriptions, examples and defaults. Call it before the document is built.
+ * Passes the schemas of all classes with class-validator decorators to the Swagger module. The OpenAPI document, and
+ * the checks that are compiled from it, then contain the rules of the decorators (ADR 37). `@ApiProperty` adds only
+ * descriptions, examples and defaults: the decorators take precedence. Call it before the document is built.
  */
 export function describeValidatedClasses(): void {
   for (const type of decoratedClasses().keys()) if (typeof type === 'function') describe(type);

@@ -39,9 +39,11 @@ const ACCOUNTS_MAX = 5_000;
 const LINES_MAX = 1_000;
 
 /**
- * Start-time fair queueing on two levels: organizations share the threads equally by the CPU time of their items, and
- * so do the endpoints within an organization. An endpoint's items are served in order of arrival. Organizations and
- * endpoints that use idle capacity are not penalized later, and they earn no credit while they are idle.
+ * Start-time fair queueing on two levels. Organizations share the threads equally, measured by the CPU time of their
+ * items. The endpoints of an organization share its part in the same manner, and an endpoint's items are served in
+ * order of arrival.
+ *
+ * Organizations and endpoints that use idle capacity are not penalized later. They earn no credit while they are idle.
  */
 export class FairQueue<T> {
   private readonly accounts = new Map<string, Account<T>>();

@@ -47,9 +47,9 @@ const SLOW_NICENESS = 10;
 const SLOW_ENDPOINTS_MAX = 10_000;
 
 /**
- * Two thread pools for calls of unknown duration. Each call starts on a quick thread, and one organization can never
- * occupy all quick threads. A call that takes more than 50 ms starts again in a larger pool of slow threads with lower
- * priority. See docs/adr/0017-slow-code-moves-aside.md.
+ * Runs calls of unknown duration in two thread pools. Each call starts on a quick thread, and one organization can
+ * never occupy all quick threads. A call that takes more than 50 ms starts again in a larger pool of slow threads with
+ * lower priority. See docs/adr/0017-slow-code-moves-aside.md.
  */
 export class ThreadSlots<C extends Sliced, A extends object> {
   private readonly quick: ThreadSlot<C, A | 'overrun'>;

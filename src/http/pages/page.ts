@@ -32,9 +32,9 @@ const ICON = `data:image/svg+xml;base64,${Buffer.from(MARK).toString('base64')}`
 export const NO_ICON = 'data:,';
 
 /**
- * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet and the icon. The referrer is sent
- * only within the origin: with `no-referrer`, browsers would send `Origin: null` with a form, and the origin check
- * would fail.
+ * Returns headers that forbid scripts, framing, caching, and all resources except the stylesheet and the icon. The
+ * referrer policy is `same-origin`, because with `no-referrer`, browsers would send `Origin: null` with a form, and the
+ * origin check would fail.
  */
 export function pageHeaders({ formTargets = [] }: Pick<PageOptions, 'formTargets'> = {}): Record<string, string> {
   return {

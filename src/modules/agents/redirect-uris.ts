@@ -22,9 +22,9 @@ const NEVER = new Set([
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?|\[[0-9a-f:.]+\])$/;
 
 /**
- * Returns why a redirect to this address is not allowed, or `null` if it is allowed. The allowed schemes are https,
- * http to the local computer (RFC 8252, section 7.3), and the private schemes that the operator lists. The address must
- * not contain a fragment, credentials or patterns.
+ * Returns the reason why an address cannot be a redirect URI, or `null` if it can. The allowed schemes are https, http
+ * to the local computer (RFC 8252, section 7.3), and the private schemes that the operator lists. The address must not
+ * contain a fragment, credentials or patterns.
  */
 export function redirectFault(uri: unknown, privateSchemes: readonly string[]): string | null {
   if (typeof uri !== 'string' || uri.length > LENGTH_MAX || !/^[\x21-\x7e]+$/.test(uri) || !URL.canParse(uri))

@@ -65,9 +65,9 @@ export class ConsoleFiles {
   }
 
   /**
-   * Returns the console's page, whose relative URLs resolve against `base`. Caches one page per `base` and `screen`.
-   * For a `screen` such as "event-types", the page also preloads that screen's files, which the browser would otherwise
-   * request only after the page's scripts.
+   * Returns the console's page for `screen`. Its relative URLs resolve against `base`. For a screen such as
+   * "event-types", the page preloads the screen's files, which the browser would otherwise request only after the
+   * page's scripts. Caches one page per `base` and `screen`.
    */
   page(base: string, screen = ''): ConsolePage {
     const ahead = this.screens.get(screen) ?? [];

@@ -38,9 +38,10 @@ export function isTrustworthy(origin: string): boolean {
 }
 
 /**
- * Returns a page's Content-Security-Policy. Only the built files may be scripts and styles: tenants' endpoints answer
- * with arbitrary bytes on the same origin, so `'self'` would allow their scripts. Trusted Types keep scripts from
- * creating markup from text. `ancestors` may frame the page.
+ * Returns a page's Content-Security-Policy. `ancestors` may frame the page.
+ *
+ * Only the built files may be scripts and styles. `'self'` would also allow scripts of tenants, whose endpoints respond
+ * with arbitrary bytes on the same origin. Trusted Types keep scripts from creating markup from text.
  */
 export function policyOf(assets: string, ancestors: readonly string[] = []): string {
   return [

@@ -26,10 +26,13 @@ interface Failing {
 }
 
 /**
- * Logs one line for each attempt that ends a delivery or fails. An unavailable receiver can cause thousands of
- * failures: the first one is logged, and the failures of the next ten seconds are summed up in one line. With a
- * LOG_LEVEL above `info`, no log lines are built. Log lines contain only Posthorn's own data: ids, numbers and the
- * host. A path, a header or a response could contain secrets.
+ * Logs one line for each attempt that ends a delivery or fails.
+ *
+ * An unavailable receiver can cause thousands of failures. Only the first one has its own line, and all others of the
+ * next ten seconds share one line.
+ *
+ * Log lines contain only Posthorn's own data: ids, numbers and the host. A path, a header or a response could contain
+ * secrets. With a LOG_LEVEL above `info`, no log lines are built.
  */
 @Injectable()
 export class DeliveryLog implements OnApplicationShutdown {

@@ -17,10 +17,11 @@ const BESIDE_MS = 200;
 const BESIDE_FACTOR = 20;
 
 /**
- * Feeds the local scheduler with due deliveries: retries, deliveries that exceeded the capacity of the local
- * schedulers, and deliveries that remained after a queue or a worker was lost. Claims no more deliveries than the
- * scheduler can accept. Deliveries that must wait for their target are parked, so they never block the head of the list
- * of due deliveries.
+ * Claims due deliveries and passes them to the local scheduler. These are retries, deliveries that exceeded the
+ * capacity of the local schedulers, and deliveries that remained after a queue or a worker was lost.
+ *
+ * Claims no more deliveries than the scheduler can accept. Deliveries that must wait for their target are parked, so
+ * they never block the head of the list of due deliveries.
  */
 @Injectable()
 export class Dispatcher {

@@ -33,8 +33,8 @@ export interface SlotLimits {
 }
 
 /**
- * Shares the local scheduler's capacity among organizations, then among an organization's environments. A single tenant
- * may use all of the capacity. While several wait, free slots go to the tenant that uses the fewest. The cost of a
+ * Shares the local scheduler's slots among organizations, then among an organization's environments. A single tenant
+ * may use all slots. While several tenants wait, a free slot goes to the tenant that uses the fewest. The cost of this
  * choice grows with the number of waiting environments, not of waiting targets.
  */
 export class FairShare<Waiter> {

@@ -21,9 +21,9 @@ const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
- * Releases parked deliveries as fast as their target allows: one probe while the circuit is open, an increasing rate
- * after recovery, otherwise the configured rate, and never more than the concurrency window. Reads the targets from the
- * table, so that none is missed.
+ * Releases parked deliveries as fast as their target allows. The rate is one probe while the circuit is open, an
+ * increasing rate after recovery, and otherwise the configured rate. It never exceeds the concurrency window. Reads the
+ * targets from the table, so that none is missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {

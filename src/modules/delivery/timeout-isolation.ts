@@ -41,11 +41,12 @@ const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
 
 /**
- * Limits the slots of an environment whose receivers only time out. Concurrency windows and circuit breakers do not
- * protect against many unresponsive receivers at different addresses, because each attempt is the first one at its
- * target and waits for its full timeout.
+ * Limits the slots of an environment whose receivers only time out.
  *
- * The environment gets at most a quarter of the slots while other targets respond. The cost of its attempts (opening
+ * Concurrency windows and circuit breakers do not protect against many unresponsive receivers at different addresses:
+ * each attempt is the first one at its target, and waits for its full timeout.
+ *
+ * While other targets respond, the environment gets at most a quarter of the slots. The cost of its attempts (opening
  * and closing connections, writing results, seconds of waiting) then affects neither other tenants nor its own
  * responsive targets.
  */

@@ -36,12 +36,12 @@ export interface ClaimHolder {
 }
 
 /**
- * The heartbeat of this worker. It renews a lease every two seconds, and claims are valid while the lease lasts. A
- * worker that was declared dead takes a new worker id. The fencing token then rejects results of its old claims.
+ * Sends the heartbeat of this worker, which renews a lease every two seconds. Claims are valid while the lease lasts. A
+ * worker that was declared dead takes a new worker id, and the fencing token rejects results of its old claims.
  *
- * A process that was suspended (stopped, a paused machine, a long garbage collection) does not know what other workers
- * did meanwhile. Its monotonic clock shows that the lease has expired, and no delivery starts until PostgreSQL confirms
- * that the worker id is still alive.
+ * A process can be suspended (stopped, a paused machine, a long garbage collection) for longer than its lease. It
+ * detects this by its monotonic clock. No delivery then starts until PostgreSQL confirms that the worker id is still
+ * alive.
  *
  * The worker also takes a new id every 30 seconds, and at the next heartbeat after a claim got no response. The old id
  * is unregistered when this worker holds no more deliveries under it. This releases claims whose statement was

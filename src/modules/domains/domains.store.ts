@@ -57,7 +57,7 @@ const CLAIM_ONE: Statement = {
 
 /**
  * Claims a few domains of each environment whose check is due, so that unresponsive name servers of one environment do
- * not delay others. If two processes select the same row, the condition fails for the second one.
+ * not delay others. If two processes select the same domain, only the first one claims it.
  */
 const CLAIM_DUE: Statement = {
   name: 'domains.claim_due',

@@ -49,8 +49,9 @@ export class EventTypes {
 
   /**
    * Checks a payload. Throws 422 with all schema errors if the event type is enforced and the payload does not match
-   * its schema. The paths of the errors start with `payload`. Returns a promise only if a schema must be loaded or is
-   * slow to check. Without enforced types, a check is a single lookup.
+   * its schema. The paths of the errors start with `payload`.
+   *
+   * Returns a promise only if a schema must be loaded or is slow to check.
    */
   check(environmentId: number, eventType: string, payload: unknown): void | Promise<void> {
     const known = this.known.get(environmentId);

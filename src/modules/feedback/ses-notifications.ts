@@ -19,9 +19,9 @@ const AGE_MS_MAX = 7 * 86_400_000;
 const AHEAD_MS_MAX = 3_600_000;
 
 /**
- * Accepts SES notifications. A signature only proves that an AWS account sent the notification, so its topic must also
- * be in the operator's SES_TOPICS. A notification is stored before the response is sent, because SNS does not resend an
- * acknowledged notification.
+ * Accepts SES notifications from the topics in SES_TOPICS. The signature alone is not enough, because it only proves
+ * that some AWS account sent the notification. A notification is stored before the response is sent, because SNS does
+ * not resend an acknowledged notification.
  */
 @Injectable()
 export class SesNotifications {

@@ -80,8 +80,8 @@ export class PortalLinks {
   }
 
   /**
-   * Ends the session, or all sessions if it is null, on all nodes within five seconds. Returns the ended ids, or throws
-   * 404.
+   * Ends a session, or all sessions of the application if `session` is null. Takes effect on all nodes within five
+   * seconds. Returns the ids of the ended sessions, or throws 404.
    */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);

@@ -50,8 +50,8 @@ export class PullService {
   }
 
   /**
-   * Commits all items before the cursor and returns the items after it. Without a cursor, starts at the committed
-   * position.
+   * Returns the items after the cursor. If `commits` is true, first commits all items before it. Without a cursor,
+   * starts at the committed position.
    */
   async read(
     tenant: Tenant,

@@ -46,9 +46,9 @@ export class Waiters implements OnModuleDestroy {
   }
 
   /**
-   * Resolves to true once the feed has items after the position. Resolves to false after `waitMs`, when the client
-   * disconnects, when this process shuts down, or immediately if too many requests wait. Keeps waiting while storage is
-   * unavailable.
+   * Waits for items in the feed after the position. Resolves to true once there are any. Resolves to false after
+   * `waitMs`, when the client disconnects, when this process shuts down, or immediately if too many requests wait.
+   * Keeps waiting while storage is unavailable.
    */
   wait(feed: Feed, position: Position, waitMs: number, gone: AbortSignal): Promise<boolean> {
     if (waitMs <= 0 || this.isClosed || gone.aborted || this.isFull(feed)) return Promise.resolve(false);

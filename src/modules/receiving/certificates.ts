@@ -34,9 +34,9 @@ const BYTES_MAX = 64 * 1024;
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Certificates and key sets that providers publish. A text is downloaded again after an hour, or earlier if the caller
- * needs a newer one. The caller decides which URLs belong to a provider. Ages use the monotonic clock, because they are
- * not shared between processes.
+ * Downloads and caches the certificates and key sets that providers publish. A text is downloaded again after an hour,
+ * or earlier if the caller needs a newer one. The caller decides which URLs belong to a provider. Ages use the
+ * monotonic clock, because they are not shared between processes.
  */
 @Injectable()
 export class Certificates {

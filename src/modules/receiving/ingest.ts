@@ -215,9 +215,11 @@ function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: s
 }
 
 /**
- * Returns the body to send. A custom body is sent as bytes: for a string, Node.js would write the headers in UTF-8, and
- * Fastify would add its charset. Neither matters for the default response. Its body stays a string, so that it is sent
- * in one write with the headers.
+ * Returns the body to send.
+ *
+ * A custom body is sent as bytes. For a string, Node.js would write the headers in UTF-8, and Fastify would add its
+ * charset. The default body stays a string, for which neither matters, so that it is sent in one write with the
+ * headers.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

@@ -78,9 +78,9 @@ export class SignInService {
   }
 
   /**
-   * Mails a code to a member and returns the ticket of the code. Neither the result nor the duration reveals whether
-   * the address belongs to a member. Throws 429 if the address has reached its limit. Returns null for an invalid
-   * address, or if mail cannot be sent.
+   * Mails a code if the address belongs to a member. Returns the ticket of the code, or null for an invalid address, or
+   * if mail cannot be sent. Neither the result nor the duration reveals whether the address belongs to a member. Throws
+   * 429 if the address has reached its limit.
    */
   async mailCode(given: string, { ip }: Pick<SignInClient, 'ip'>): Promise<string | null> {
     const email = addressOf(given);

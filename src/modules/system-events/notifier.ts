@@ -15,9 +15,11 @@ const PAUSE_MS_MAX = 60_000;
 class ListenerFailed extends Error {}
 
 /**
- * Sends system events. For each event, groups its signals in a batch with the id of the event, accepts the event, calls
- * the listeners, and deletes the signals. After a crash, the remaining steps are repeated. The event is accepted only
- * once, because its id is stored. Listeners may be called twice.
+ * Sends system events. For each event, groups its signals in a batch that has the id of the event, accepts the event,
+ * calls the listeners, and deletes the signals.
+ *
+ * A crash between these steps does not lose an event, because the remaining steps are repeated. The event is accepted
+ * only once, because its id is stored. Listeners may be called twice.
  */
 @Injectable()
 export class Notifier {
