@@ -53,7 +53,7 @@ export class Attempt {
   /**
    * Makes one attempt and returns its result. `probe`: the attempt tests an open circuit breaker. If a probe fails, the
    * delivery keeps waiting and the attempt is not counted. Calls `onLingering` if the attempt runs longer than
-   * `LINGERING_MS`, which only slow types of destinations allow.
+   * `LINGERING_MS`. Only slow types of destinations have timeouts that allow this.
    */
   async perform(
     delivery: ClaimedDelivery,

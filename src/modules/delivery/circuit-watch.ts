@@ -41,7 +41,7 @@ interface Counted extends TargetKey {
 export const targetKey = (environmentId: number, targetId: Id): string => `${environmentId}:${targetId}`;
 
 /**
- * Keeps all circuits that are not in their initial state in memory. Reads are therefore synchronous, which matters
+ * Keeps in memory all circuits that are not in their initial state. Reads are therefore synchronous, which matters
  * because every delivery reads a circuit.
  *
  * PostgreSQL is the source of truth. A state change is published to all workers, which then read the circuit. In

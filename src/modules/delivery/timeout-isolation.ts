@@ -13,8 +13,8 @@ interface Environment<Target> {
   /** Number of attempts in flight whose target was not known to respond when the attempt began. */
   running: number;
   /**
-   * Start of the current time without a response from targets that are not known to respond: their last response, or
-   * the start of the first attempt in flight.
+   * Time of the last response from a target that was not known to respond. Initially, the start of the first of the
+   * attempts in flight.
    */
   sinceMs: number;
   /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
