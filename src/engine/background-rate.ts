@@ -15,12 +15,12 @@ const ROOMY = 0.65;
 const PACE_MAX = 5_000;
 
 /**
- * Returns how much background work per second may run alongside foreground work (AIMD).
+ * Returns how much background work per second may run next to foreground work (AIMD):
  *
- * - Busy event loop: half of the previous rate.
- * - Idle capacity: slowly increasing.
- * - No foreground work: doubles with each measurement, and finally has no limit (`Infinity`). The limit is not removed
- *   at once, because foreground work may arrive in bursts.
+ * - At most half of the previous rate while the event loop is busy.
+ * - A little more than the previous rate while there is spare capacity.
+ * - Twice the previous rate without foreground work. Above 5,000 per second, the limit is removed (`Infinity`). It is
+ * not removed at once, because foreground work may arrive in bursts.
  *
  * The rate never drops below `floor`, so background work always makes progress.
  */

@@ -2,7 +2,7 @@ import { isHardFailure, type Outcome } from './outcome.js';
 
 /**
  * Immutable state of a target's circuit breaker. `openedAt` and `probeAt` are set only while the state is not `closed`.
- * `openedAt` is the start of the outage, which failed probes do not change. `probes` counts failed probes.
+ * `openedAt` is the start of the outage. `probes` counts the probes that have failed since then.
  */
 export interface Circuit {
   state: 'closed' | 'open' | 'half_open';
@@ -33,12 +33,16 @@ const NEXT_PROBE_DELAYS_MS = [60_000, 120_000, 300_000] as const;
 const LAST_PROBE_DELAY_MS = 600_000;
 
 /**
- * Returns the circuit after an attempt. A success closes it in any state. A deferral also closes it, because the target
- * responded.
+ * Returns the circuit after an attempt:
  *
- * A throttled response neither increments nor resets the number of failures. `gone` has no effect, because it disables
- * the target elsewhere. `refused` has no effect, because only the payload is at fault. A failure while the circuit is
- * open belongs to an attempt that started earlier, so it does not postpone the next probe.
+ * - `success` and `deferred` close it in any state, because the target responded.
+ * - `throttled` reopens it after a probe, and otherwise changes nothing.
+ * - `gone` changes nothing, because it disables the target elsewhere.
+ * - `refused` changes nothing, because only the payload is at fault.
+ * - Other failures count toward the threshold that opens it.
+ *
+ * A failure while the circuit is open changes nothing. It belongs to an attempt that started earlier, so it must not
+ * postpone the next probe.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {
   if (outcome === 'success' || outcome === 'deferred') return CLOSED;
@@ -55,15 +59,17 @@ export function mayProbe(circuit: Circuit, now: Date): boolean {
 }
 
 /**
- * Claims the next probe for the caller. Returns the same object if no probe may start yet, so that only one caller
- * probes. The claim expires after `leaseMs`, because the process may crash during its probe.
+ * Claims the next probe for the caller, so that only one caller probes. Returns the same object if no probe may start
+ * yet. The claim expires after `leaseMs`, because the process may crash during its probe.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {
   if (!mayProbe(circuit, now)) return circuit;
   return { ...circuit, state: 'half_open', probeAt: later(now, leaseMs) };
 }
 
-/** Returns the circuit, open again. A throttled response also reopens it: the target responds, but is overloaded. */
+/**
+ * Reopens the circuit after a probe. A throttled probe also reopens it, because the target responds but is overloaded.
+ */
 function reopened(circuit: Circuit, consecutiveFailures: number, now: Date): Circuit {
   const delayMs = NEXT_PROBE_DELAYS_MS[circuit.probes] ?? LAST_PROBE_DELAY_MS;
   return { ...circuit, state: 'open', consecutiveFailures, probeAt: later(now, delayMs), probes: circuit.probes + 1 };

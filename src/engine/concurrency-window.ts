@@ -52,9 +52,10 @@ export function onLinger(w: ConcurrencyWindow): void {
 }
 
 /**
- * Adjusts the limit after an attempt. Mutates `w`. `throttled` halves the limit, down to 1. A success raises it by one,
- * up to the ceiling, but only if the window was exactly full. With fewer attempts in flight, the limit was not the
- * bottleneck. With more, the limit was halved after the successful attempt started.
+ * Adjusts the limit after an attempt. Mutates `w`. `throttled` halves the limit, down to 1.
+ *
+ * A success raises the limit by one, up to the ceiling, but only if exactly `limit` attempts were in flight. With
+ * fewer, the limit was not the bottleneck. With more, the limit was halved while this attempt was in flight.
  */
 export function onSettle(w: ConcurrencyWindow, outcome: Outcome, wasLingering = false): void {
   const wasFull = !wasLingering && w.inFlight - (w.lingering ?? 0) === w.limit;

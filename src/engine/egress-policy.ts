@@ -5,18 +5,20 @@ import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, trans
  * Destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every address of
  * every connection.
  *
- * `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. If it contains loopback, the names
- * `localhost` and `*.localhost` are allowed. If it contains any other network, private names (one label, `.internal`,
- * `.local` …) are allowed. The resolved address of such a name must still be allowed. Names of metadata services and
- * Posthorn's own listeners are always rejected.
+ * `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. Loopback in this list also allows the names
+ * `localhost` and `*.localhost`. Any other network in it also allows private names (one label, `.internal`, `.local`
+ * …), but their resolved address must still be allowed. `allowHttp` allows plain http:.
  *
- * `allowHttp` allows plain http:.
+ * Names of metadata services and Posthorn's own listeners are always rejected.
  */
 export interface EgressPolicy {
   readonly allowHttp: boolean;
   readonly allow: AddressSet;
   readonly ownPorts: readonly number[];
-  /** Addresses of this host in canonical form. Loopback and unspecified addresses always belong to this host, too. */
+  /**
+   * Addresses of Posthorn's own listeners, in canonical form. Loopback and unspecified addresses are always treated as
+   * own.
+   */
   readonly ownAddresses: readonly string[];
   /** Port of the connection's protocol, if it is not HTTP. The list of dangerous ports does not apply to this port. */
   readonly protocolPort?: number;
@@ -45,8 +47,8 @@ export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
 }
 
 /**
- * Checks the text of a URL. Store and call only the returned `url`, which is normalized as in the WHATWG standard and
- * has no trailing dot in its host. `reason` says how to correct the text.
+ * Checks the text of a URL. The returned `url` is normalized as in the WHATWG standard and has no trailing dot in its
+ * host. Store and call only this `url`, never the original text. `reason` says how to correct the text.
  */
 export function checkUrl(raw: string, policy: EgressPolicy): UrlVerdict {
   const url = raw.length <= URL_LENGTH_MAX ? parse(raw) : null;

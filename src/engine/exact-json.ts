@@ -37,8 +37,8 @@ const SPELLED_VALUES_MAX = 20_000;
 const RESPELLED = /[\d.]{16}|\d[eE]|\.\d*0(?!\d)|-0/;
 
 /**
- * Like `JSON.parse`, but a number that would lose digits becomes an `ExactNumber`. Recursive, as deep as the text
- * nests.
+ * Parses JSON. A number that would lose digits becomes an `ExactNumber`. Recursive: a deeply nested text can overflow
+ * the stack.
  *
  * @throws SyntaxError
  */
@@ -48,8 +48,9 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Like `parseExact`, but a number that JavaScript writes differently also becomes an `ExactNumber`. Returns undefined
- * if no number does, or if the text is not JSON, nests too deeply or has over 20,000 values.
+ * Parses JSON and preserves the spelling of its numbers: a number that JavaScript would write differently becomes an
+ * `ExactNumber`. Returns undefined if there is no such number, if the text is not JSON, or if the text nests too deeply
+ * or has over 20,000 values.
  */
 export function parseSpelled(text: string): unknown {
   if (!RESPELLED.test(text)) return undefined;
@@ -68,8 +69,8 @@ export function parseSpelled(text: string): unknown {
 }
 
 /**
- * Returns a copy of a value of `parseSpelled` with only the exact numbers, as texts. Omits all other members of
- * objects. Replaces all other items of arrays with 0.
+ * Returns only the exact numbers of a value from `parseSpelled`, as strings in their original positions. Other members
+ * of objects are omitted. Other items of arrays become 0.
  */
 export function spellingsOf(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.toString();
@@ -85,7 +86,8 @@ export function spellingsOf(value: unknown): unknown {
 }
 
 /**
- * Like `JSON.stringify`, but writes every number in its original spelling. For JSON values and undefined members only.
+ * Serializes a value as JSON, with every number in its original spelling. Accepts only JSON values and undefined
+ * members.
  */
 export function writeExact(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

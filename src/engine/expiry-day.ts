@@ -1,6 +1,6 @@
 /**
- * Possible distances between two expiry days, in days. Each is a multiple of the next, so that different retentions
- * share days.
+ * Possible distances between two expiry days, in days. Each is a multiple of the next, so that data with different
+ * retentions can share a partition.
  */
 const STEPS = [12, 6, 3];
 /** A retention may be extended by one day for each 30 days of its length. */
@@ -8,10 +8,12 @@ const DAYS_FOR_ONE = 30;
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the day on which data expires. Days are counted since the epoch. Every table with a retention has one
- * partition per expiry day. Long retentions round up to shared days, so that about thirty partitions exist at a time
- * for a retention of a month or a year. Their number is limited, because a lookup by id searches all of them. Data is
- * kept at least for its retention, and at most a thirtieth of it longer.
+ * Returns the day on which data expires, in days since the epoch. Data is kept at least for its retention, and at most
+ * a thirtieth of the retention longer.
+ *
+ * Every table with a retention has one partition per expiry day, and a lookup by id searches all partitions. Long
+ * retentions are therefore rounded up to shared days. A retention of a year needs about thirty partitions, like a
+ * retention of a month.
  */
 export function expiryDay(madeDay: number, retentionDays: number): number {
   const step = stepOf(retentionDays);

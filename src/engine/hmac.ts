@@ -19,8 +19,8 @@ const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 
 /**
- * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are UTF-8. Prepares a key only once per
- * Buffer object. `createHmac` would prepare it, and allocate an object, for each message.
+ * Returns the HMAC-SHA-256 of `prefix` and `body` in base64 (RFC 2104). Strings are UTF-8. Caches the prepared key per
+ * Buffer object, because `createHmac` would prepare the key again for each message.
  */
 export function hmacSha256(key: Buffer, prefix: string, body: string | Buffer): string {
   if (key.length > BLOCK || prefix.length + body.length > COPIED_MAX) {

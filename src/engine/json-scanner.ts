@@ -18,10 +18,10 @@ const DIGIT_NINE = 0x39;
 const BACKSLASH = 0x5c;
 
 /**
- * Reads the tokens of a JSON text one by one. Positions are indexes of UTF-16 units, as for `slice`. `JSON.parse` must
- * accept the text, which is not validated again. For any other text, the tokens are unspecified, but the scanner always
- * ends or throws a SyntaxError. It is not recursive, because the caller controls the depth and could overflow the
- * stack.
+ * Reads the tokens of a JSON text one by one. Positions are indexes of UTF-16 units, as for `slice`.
+ *
+ * Does not validate the text, so call `JSON.parse` first. For invalid JSON, the tokens are unspecified, but the scanner
+ * ends or throws a SyntaxError. It does not use recursion, because deeply nested JSON could overflow the stack.
  */
 export class JsonScanner {
   /** Index of the current token's first character. */

@@ -8,9 +8,10 @@ export interface MemberRange {
 
 /**
  * Returns the range of the value of a JSON object's top-level member, without surrounding white space. Returns null if
- * there is no such member or the text is not an object. The last of several equal names wins, as in `JSON.parse`.
- * Payloads are signed and delivered as this range, exactly as they were sent, because serializing would change numbers
- * and spacing. `text` must be accepted by `JSON.parse`.
+ * the text is not an object or has no such member. If a name is repeated, the last member wins, as in `JSON.parse`.
+ *
+ * Payloads are signed and delivered as this part of the received text, because parsing and serializing would change
+ * numbers and spacing. `text` must be valid for `JSON.parse`.
  *
  * @throws SyntaxError when the text ends inside a string, an array or an object.
  */

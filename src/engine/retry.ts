@@ -16,9 +16,11 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 /**
  * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1).
  *
- * The earlier delays are added to the time of the first attempt. If each delay were added to the time of the last
- * attempt, full jitter would halve the 28 hours that a receiver has to recover. After a downtime of the service,
- * deliveries resume at `now` plus the jitter of the current delay, which spreads the backlog over time.
+ * The attempt starts at a random time within its delay (full jitter). The delay begins after the sum of the earlier
+ * delays, counted from the first attempt. If it began at the last attempt, the jitter would on average halve the 28
+ * hours that a receiver has to recover.
+ *
+ * After a downtime of the service, the delay begins at `now`, so the jitter spreads the backlog over time.
  */
 export function dueAt(policy: RetryPolicy, next: number, firstAttemptAt: Date, now: Date, random: number): Date | null {
   if (next > policy.maxAttempts) return null;

@@ -52,13 +52,14 @@ export function formatPublicKey(privateKey: KeyObject): string {
 }
 
 /**
- * Returns the value of `webhook-signature` (Standard Webhooks 1.0.0): one signature per key, in the order of the keys.
- * During a rotation, receivers can therefore verify with the old or the new key. Symmetric signatures (`v1`) come
- * first, then the ed25519 signatures (`v1a`) of `privateKeys`. `id` must not contain a dot and `timestampSeconds` must
- * be an integer, because dots separate the signed parts. A string body is signed as UTF-8.
+ * Returns the value of `webhook-signature` (Standard Webhooks 1.0.0). It has one signature per key, so that receivers
+ * can verify with the old or the new key during a rotation. Symmetric signatures (`v1`) come first, then the ed25519
+ * signatures (`v1a`) of `privateKeys`.
  *
- * @throws RangeError without a symmetric key: an unsigned delivery must never look signed, and the official JavaScript
- * verifiers support only `v1`.
+ * Dots separate the signed parts, so `id` must not contain a dot and `timestampSeconds` must be an integer. A string
+ * body is signed as UTF-8.
+ *
+ * @throws RangeError without a symmetric key, because the official JavaScript verifiers support only `v1`.
  */
 export function signatureHeader(
   keys: readonly Buffer[],

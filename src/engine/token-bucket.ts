@@ -31,9 +31,11 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
 
 /**
  * Takes `n` tokens from the bucket, or none if fewer than `n` are left. Mutates `bucket`. A changed quota applies from
- * the next call. A time before `updatedAtMs` refills nothing: two machines with different clocks would otherwise refill
- * the bucket alternately. Only a step back of more than a period is treated as a clock correction, so that the bucket
- * is never blocked for longer than a period.
+ * the next call.
+ *
+ * A time before `updatedAtMs` refills nothing, because two machines with different clocks would otherwise refill the
+ * bucket alternately. If the time is more than a period earlier, the clock was corrected, and the bucket continues from
+ * that time.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

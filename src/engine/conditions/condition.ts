@@ -39,8 +39,8 @@ export function compileCondition(
 }
 
 /**
- * Compiles a filter. Like `when`, but a test without a type has the type `json`. A filter with a `json` test never
- * matches a body that is larger than 128 KB or not JSON, not even inside a `not`.
+ * Compiles a filter, which has the same syntax as a rule's `when`. A test without a type is a `json` test. If a filter
+ * contains a `json` test, it never matches a body over 128 KB or a body that is not JSON, not even with `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

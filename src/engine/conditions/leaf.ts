@@ -139,10 +139,7 @@ function compileIpLeaf(op: Op, text: string, at: string, faults: Faults): Leaf |
   return { readsJson: false, holds: op === 'ne' ? (view) => !isIn(view) : isIn };
 }
 
-/**
- * Returns whether the operator holds for at least one text. There are several if a path matches many nodes or a name is
- * repeated.
- */
+/** Returns whether at least one of the texts satisfies the operator. */
 function asks(view: RequestView, operator: Operator, texts: readonly string[]): boolean {
   return texts.length === 0 ? asksOne(view, operator, undefined) : texts.some((text) => asksOne(view, operator, text));
 }

@@ -32,13 +32,15 @@ export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' ||
 /** Maximum number of instructions in a compiled pattern. Matching time grows with it and with the text's length. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Steps per character in the worst case, in which every character creates a new state of the automaton: at least 3 µs,
- * and more for larger patterns. Ordinary patterns cost a hundredth of this, but the worst case cannot be detected from
- * the pattern.
+ * Steps to charge per character, because each character may create a new state of the automaton. That takes at least 3
+ * µs. Ordinary patterns cost a hundredth of this, but the pattern does not show which case applies.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;
-/** Maximum length of a value for V8's own search. For longer values in repetitive text, V8 takes up to 120 ms. */
+/**
+ * Maximum length of a text to search for with `includes`. V8 takes up to 120 ms to find a longer text in repetitive
+ * text.
+ */
 const LONG_CHARACTERS = 250;
 const STEPS_OF_LONG_SEARCH = 2;
 const DECIMAL_LENGTH_MAX = 1024;

@@ -14,8 +14,8 @@ export interface Template {
 export type Encoding =
   | 'plain'
   /**
-   * The text is JSON. Inside a JSON string, the value is escaped, so that it cannot end the string. Elsewhere, it
-   * becomes a whole JSON value, or `null` if missing.
+   * The text is JSON. Inside a JSON string, the value is escaped, so that it cannot end the string. Elsewhere, the
+   * value is inserted as JSON, or as `null` if it is missing.
    */
   | 'json'
   /** The text is HTML or XML. The value is escaped, so that it cannot become a tag or leave a quoted attribute. */
@@ -52,7 +52,7 @@ export function compileTemplate(text: string, at: string, faults: Faults, encodi
   return { places: places.length, render: (view, bytesMax) => render(literals, places, view, bytesMax) };
 }
 
-/** Splits a text into n placeholders and n + 1 literals around them. Returns null if a placeholder is not closed. */
+/** Splits a text into its placeholders and the literals around them. Returns null if a placeholder is not closed. */
 function splitAtPlaces(text: string): { literals: string[]; expressions: string[] } | null {
   const literals: string[] = [];
   const expressions: string[] = [];

@@ -28,9 +28,9 @@ type Answerer = (settings: ResponseSettings, request: Received, context: Handsha
 /** Pattern of texts that may be echoed to the sender: printable and short. */
 const ECHO = /^[\x20-\x7e]{1,1024}$/;
 /**
- * Pattern of texts that a handshake may sign with the provider's secret. A signed text with a colon, a brace or a quote
- * could pass as an event with a valid signature: X signs only the body of an event, and Zoom signs `v0:…:` and the
- * body.
+ * Pattern of texts that a handshake may sign with the provider's secret. The sender of the handshake chooses the text,
+ * and the signature must not be valid for an event. Colons, braces and quotes are excluded, because X signs the JSON
+ * body of an event, and Zoom signs `v0:…:` and the body.
  */
 const SIGNABLE = /^[A-Za-z0-9._~+/=-]{1,1024}$/;
 const NOSNIFF = { 'x-content-type-options': 'nosniff' };

@@ -12,8 +12,8 @@ const DEDUPE_ID = /^[\x20-\x7e]{1,256}$/;
 const USUAL: readonly Recipe[] = [[{ member: 'type' }], [{ member: 'event_type' }], [{ member: 'event' }]];
 
 /**
- * Returns the event type: 1 to 256 of `A-Z a-z 0-9 . _ : / -`. Other characters become `_`. Default:
- * `webhook.received`.
+ * Returns the event type: 1 to 256 characters of `A-Z a-z 0-9 . _ : / -`. Replaces other characters with `_`. Returns
+ * `webhook.received` if there is no type.
  */
 export function eventTypeOf(preset: Pick<Preset, 'eventType'> | null, request: Received): string {
   const found = readFirst(preset?.eventType ?? USUAL, request, '.') ?? FALLBACK;

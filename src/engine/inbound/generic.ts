@@ -70,8 +70,8 @@ export interface GenericSettings {
   /** For tokens: name of the claim with the SHA-256 of the body. */
   bodyHashClaim?: string;
   /**
-   * For tokens: maximum age in seconds of a token without `exp`. Default: 300. Without this setting, a token that
-   * contains the hash of the body needs no time.
+   * Maximum age of a token without `exp`, in seconds. Default: 300. If this is not set, a token that contains a hash of
+   * the body needs neither `exp` nor `iat`.
    */
   maxAgeSeconds?: number;
 }

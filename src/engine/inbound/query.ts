@@ -22,9 +22,8 @@ export function plainParameterOf({ query }: Pick<ReceivedRequest, 'query'>, name
 }
 
 /**
- * Returns the request with the value of a named parameter replaced in the query and in the URL. If a name is repeated,
- * replaces everything from its first value to the end of the query, so that repetitions cost only one call of
- * `replace`. The names come from `namesOf`.
+ * Replaces the values of named parameters in the query and in the URL. If a name is repeated, `replace` is called only
+ * once, with everything from the first value to the end of the query. The names come from `namesOf`.
  */
 export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
   request: T,
@@ -45,9 +44,9 @@ export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
 }
 
 /**
- * Returns the names of parameters that must stay hidden: all from the first to the last encrypted value of a stored
- * query. The parameters in between may contain credentials, too, because the values of a repeated name are encrypted
- * together with everything up to the end of the query.
+ * Returns the names of parameters to hide: all from the first to the last encrypted value of a stored query. If a name
+ * was repeated, one encrypted value contains everything from its first value to the end of the query, including other
+ * parameters.
  */
 export function sealedNames(stored: string, opened: string): ReadonlySet<string> {
   const first = stored.indexOf('= ');

@@ -17,9 +17,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Returns `verified` if the sender has one of `secrets`, otherwise `failed`. Returns `none` only for the scheme without
- * verification. Never throws. Does not run a code scheme, which the caller runs. `published` is the content of the URL
- * that `publishedAt` returns: PEM or JWKS.
+ * Verifies that the sender has one of `secrets`. Returns `none` only for the scheme without verification. Never throws.
+ * Does not support code schemes, which the caller runs. `published` is the content of the URL that `publishedAt`
+ * returns: PEM or JWKS.
  */
 export function verify(
   scheme: Scheme,
@@ -104,8 +104,8 @@ function isOneOf(given: string | undefined, secrets: readonly string[]): boolean
 }
 
 /**
- * Returns whether the parameter is one of the secrets. Rejects a repeated parameter. Also tries the value with `+`
- * unchanged.
+ * Returns whether the value of the query parameter is one of the secrets, with `+` decoded as a space or unchanged.
+ * Rejects a repeated parameter.
  */
 function holdsQueryToken(name: string, request: Pick<ReceivedRequest, 'query'>, secrets: readonly string[]): boolean {
   const [given, ...more] = parametersOf(request, name);

@@ -22,9 +22,9 @@ const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
 
 /**
- * Returns the schema that Ajv compiles. It contains only the keywords that restrict values, and the cost of each
- * subschema. Every `$ref` points to an entry of `$defs` in the root. Definitions that no `$ref` uses are left out,
- * because their cost would not be limited. Expects a schema that passed `shapeFaults`.
+ * Returns the schema for Ajv: only the keywords that restrict values, and the cost of each subschema. Every target of a
+ * `$ref` becomes an entry of `$defs` in the root. Unused definitions are left out. Expects a schema that passed
+ * `shapeFaults`.
  */
 export function prepare(schema: Schema): Prepared | { faults: Fault[] } {
   const walk = new Walk();
@@ -140,8 +140,8 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // These keywords may read the whole value once per entry: to compare an alternative, or to match a pattern with all
-    // keys.
+    // These keywords may read the whole value once per entry. They compare it with each alternative, or match all its
+    // keys with each pattern.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }

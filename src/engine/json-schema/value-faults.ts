@@ -103,9 +103,10 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error is redundant. When all alternatives fail, Ajv reports errors for each alternative and one
- * for the whole. The errors of the alternatives are enough. Errors of the `null` branch of `anyOf: [object, null]` are
- * redundant too. Errors of `if` and `propertyNames` are redundant if there are errors below them.
+ * Returns whether an error only repeats others. If all alternatives of `anyOf` or `oneOf` fail, Ajv reports errors for
+ * each alternative, and another one for the keyword. The error of the keyword is redundant. The error of `if` is
+ * redundant if its branch has errors. In `anyOf: [object, null]`, the error of the `null` branch is redundant if the
+ * object has errors.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {

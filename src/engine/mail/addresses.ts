@@ -107,9 +107,9 @@ export function canonicalDomain(domain: string): string | null {
 }
 
 /**
- * Returns an address in NFC, with ASCII letters in lower case and the domain in A-labels. Other letters keep their
- * case: PostgreSQL's `lower` in the collation C changes only ASCII, and the keys must be equal. Keeps a `+tag`, whose
- * meaning depends on the recipient's server.
+ * Returns the key of an address in the suppression list: in NFC, with ASCII letters in lower case and the domain in
+ * A-labels. Other letters keep their case, because PostgreSQL's `lower` with the collation C also changes only ASCII.
+ * Keeps a `+tag`, whose meaning depends on the recipient's server.
  */
 export function suppressionKey(address: string): string {
   const at = address.lastIndexOf('@');

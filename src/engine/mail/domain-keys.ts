@@ -3,7 +3,7 @@ import type { PublishedKeys } from './dns-records.js';
 export type DkimAlgorithm = 'rsa-2048' | 'ed25519';
 
 /**
- * `pending`: signs once its record is found. `retiring`: signs no longer, but mail that it signed may be in transit.
+ * `pending`: signs once its record is found. `retiring`: no longer signs, but mail that it signed may be in transit.
  */
 export type DomainKeyState = 'pending' | 'signing' | 'retiring';
 

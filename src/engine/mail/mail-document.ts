@@ -24,14 +24,13 @@ const LEADS = /(["'\s/])href(\s*=)(?!\s*(?:["']\s*)?#)/gi;
 
 /**
  * Returns the HTML of a message as a document for display under `MAIL_DOCUMENT_POLICY`, with its own images embedded.
- * The policy blocks all resources. It does not block preconnects and DNS prefetches, so the elements that cause them
- * are neutralized:
+ * The policy blocks all resources, but not preconnects and DNS prefetches. The elements that cause them are therefore
+ * renamed:
  *
- * - `link`, `meta` and `base` become an element without effect that is also allowed in a head.
- * - Frames become unknown elements, because their `srcdoc` may contain the same elements in an escaped spelling.
+ * - `link`, `meta` and `base` become `basefont`, which has no effect and is also allowed in a head.
+ * - Frames become unknown elements, because their `srcdoc` may contain `link` or `meta` in an escaped spelling.
  *
- * HTML has no other spelling for the start of a tag, so this covers every occurrence. Links lose their target, so that
- * they cannot navigate the frame that shows the message to another page.
+ * Links lose their target, because a click would otherwise load another page into the frame that shows the message.
  */
 export function mailDocument(html: string, files: readonly InlineFile[]): string {
   const inert = html

@@ -62,8 +62,8 @@ const FROM_OPEN: Transitions = {
 
 /**
  * State after each event. Events without an entry leave the state unchanged. Events arrive in any order and repeatedly,
- * so a state never improves: a `delivered` after a bounce changes nothing. Only `failed` can improve. It is not caused
- * by the address, so a replay may try again.
+ * so a state never improves: a `delivered` after a bounce changes nothing. The exception is `failed`, because a replay
+ * may send the message again.
  */
 const TRANSITIONS: Readonly<Record<RecipientState, Transitions>> = {
   sending: FROM_OPEN,
