@@ -1,8 +1,8 @@
 import type { Caller, Scope, Tenant } from './tenant.js';
 
 /**
- * Identifies the caller by a bearer token. The auth context implements this class. Its implementation also calls the
- * `TokenAuthenticator`s of extensions.
+ * Identifies the caller by a bearer token. Implemented in the auth context, which also calls the `TokenAuthenticator`s
+ * of extensions.
  */
 export abstract class Authenticator {
   /** Maximum length of a bearer token, in characters. */
@@ -21,9 +21,10 @@ export abstract class Authenticator {
 /** Identifies the caller by a session cookie of Posthorn's own pages. The auth context implements it. */
 export abstract class SessionAuthenticator {
   /**
-   * Returns the caller of this `Cookie` header, or null. Uses the requested environment if the member may act in it,
-   * otherwise the member's first environment. Records a use of the session, which keeps it active. Throws if the
-   * storage is unavailable, and with 429 if the address `from` has tried too many unknown sessions.
+   * Returns the caller of this `Cookie` header, or null. The caller acts in the environment `mode` if the member has
+   * access to it, otherwise in the member's first environment. Records a use of the session, which keeps it active.
+   *
+   * Throws if the storage is unavailable, and with 429 if the address `from` has tried too many unknown sessions.
    */
   abstract authenticate(
     cookieHeader: string | undefined,

@@ -1,5 +1,8 @@
 const DAY_MS = 86_400_000;
-/** Minimum size of a leap: a forward jump of PostgreSQL's clock that the process did not measure on its own clock. */
+/**
+ * Minimum size of a leap. A leap is a forward jump of PostgreSQL's clock that a process did not measure on its own
+ * clock.
+ */
 export const LEAP_MS = DAY_MS;
 /** How long retention pauses after a leap, measured with monotonic clocks. */
 export const LEAP_WAIT_MS = DAY_MS;
@@ -22,9 +25,9 @@ export interface OwnMeasure {
 /**
  * Returns the new state after PostgreSQL's clock shows `nowMs`. `own` is null for the first reading of a process.
  *
- * Time that the process has also measured on its own monotonic clock is not part of a leap. A pause of retention ends
- * after a day of measured time. A further leap restarts the pause. The pause ends early if PostgreSQL's clock is set
- * back to where it would be without the leap.
+ * Only time that the process did not measure on its own monotonic clock is part of a leap. A leap pauses retention for
+ * a day of measured time, and a further leap restarts the pause. The pause ends early if PostgreSQL's clock is set back
+ * to where it would be without the leap.
  */
 export function lookAtClock(before: SeenClock, nowMs: number, own: OwnMeasure | null): SeenClock {
   const passedMs = Math.max(0, nowMs - before.seenAtMs);

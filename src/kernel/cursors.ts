@@ -27,8 +27,9 @@ export const COUNTED_MAX = 1_000;
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Opaque list positions: signed, bound to tenant and query, and valid for one hour. The key is derived from the
- * keyring. Every node therefore accepts the cursors of other nodes, even during a rotation of MASTER_KEY.
+ * Creates and reads opaque list positions (cursors). A cursor is signed, bound to its tenant and query, and valid for
+ * one hour. The signing key is derived from the keyring, so every node accepts the cursors of other nodes, even while
+ * MASTER_KEY is replaced.
  */
 @Injectable()
 export class Cursors {

@@ -69,8 +69,8 @@ export class Ids {
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    // Ids that are this far in the future were created before a wrong clock was corrected. Ids that continue from them
-    // would contain the wrong time.
+    // An id that is further in the future was created before a wrong clock was corrected. The next ids must not
+    // continue from it, because they would contain the wrong time.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       ulidBytes(nowMs, random.next(), this.last);

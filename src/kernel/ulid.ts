@@ -87,8 +87,10 @@ export function ulidBytes(timeMs: number, random: Uint8Array, bytes: Buffer = Bu
 }
 
 /**
- * Increments the random bits, so that ids of the same millisecond ascend. @throws RangeError if the 80 random bits
- * overflow, as the ULID specification requires, or unless there are 16 bytes. The bytes are unchanged in that case.
+ * Increments the random bits, so that ids of the same millisecond ascend.
+ *
+ * @throws RangeError if the random bits overflow, as the ULID specification requires, or if `bytes` is not 16 bytes
+ * long. The bytes are unchanged in that case.
  */
 export function incrementUlid(bytes: Uint8Array): void {
   assertLength(bytes, ULID_BYTES);

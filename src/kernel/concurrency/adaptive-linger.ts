@@ -2,7 +2,7 @@
 const SEEN = 8;
 /** A linger (waiting for further requests) was useless if all requests of its group arrived within this time. */
 const TOGETHER_MS = 1.5;
-/** Number of consecutive useless lingers after which lingers are skipped. A single useless linger may be chance. */
+/** Number of consecutive useless lingers after which lingers are skipped. A single one may be chance. */
 const IN_VAIN = 2;
 /** Maximum number of consecutive groups that skip the linger. Each useless linger doubles the number of skips. */
 const AT_ONCE_MAX = 64;
@@ -11,8 +11,8 @@ export interface LingerLimits {
   /** Maximum time that the first request of a group waits for further requests. */
   waitMsMax: number;
   /**
-   * Maximum sum of linger and average write time. If writes are slow, the next group forms during the current write,
-   * even without a linger.
+   * Maximum sum of linger and average write time. While writes are slow, the next group forms during the current write,
+   * so it needs no linger.
    */
   lingerAndWriteMs: number;
   /** Number of requests at which a group is written immediately. */
@@ -23,8 +23,8 @@ export interface LingerLimits {
  * Decides whether the first request of a group should wait (linger) for others before a group commit.
  *
  * A linger is worthwhile if the arrival rate makes another request likely before the linger ends. A single client that
- * sends each request after the previous response has a high arrival rate, but its requests never share a group.
- * Lingers are then useless, so they are tried less and less often.
+ * sends each request after the previous response also has a high arrival rate, but its requests never share a group.
+ * After several useless lingers, lingers are therefore tried less and less often.
  *
  * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
  */
@@ -46,8 +46,8 @@ export class AdaptiveLinger {
   }
 
   /**
-   * Returns how long the first request of a group waits for further requests, or 0. Call it once per group, because it
-   * counts skips.
+   * Returns how long the first request of a group waits for further requests, or 0. Call it once per group, because
+   * each call counts one skipped linger.
    */
   lingerMs(nowMs: number): number {
     if (this.arrivalsMs.length < SEEN) return 0;

@@ -8,8 +8,8 @@ import { JOB, type Job, type JobTurn } from './every.js';
 import { HOUSEKEEPING, Loop, type LoopDelay } from './loop.js';
 
 /**
- * Runs the `@Every` methods of all providers. The root module starts and stops these jobs, because the root module
- * bootstraps last and shuts down first. Jobs therefore run only while every provider that they use is up.
+ * Runs the `@Every` methods of all providers. The root module starts and stops them, because it bootstraps last and
+ * shuts down first. Jobs therefore run only while every provider that they use is up.
  */
 @Injectable()
 export class BackgroundJobs {

@@ -10,8 +10,8 @@ export interface CacheOptions {
   nowMs: () => number;
   /**
    * Returns the time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Entries that
-   * no notification invalidated are treated as loaded at this time. Do not set it for values that change merely because
-   * time passes.
+   * are still cached were valid at this time, so their age counts from it. Omit it for values that change merely
+   * because time passes.
    */
   confirmedUntilMs?: () => number;
 }
@@ -20,8 +20,8 @@ export interface CacheOptions {
 export const STALENESS_MAX_MS = 5_000;
 
 /**
- * A read-through cache with one load at a time per key. Failed loads are not cached. Notifications invalidate entries,
- * and the maximum age covers lost notifications.
+ * A read-through cache with one load at a time per key. Failed loads are not cached. Notifications of changes
+ * invalidate entries. A maximum age limits the effect of lost notifications.
  */
 export class Cache<V> {
   private readonly entries = new Map<string, Entry<V>>();

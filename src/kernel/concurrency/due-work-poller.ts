@@ -20,8 +20,9 @@ export interface DueWork {
 }
 
 /**
- * Polls PostgreSQL once a second, in one statement, for all loops that would each poll for due work. An idle process
- * then sends one query per second instead of twenty. Wakes a loop on time if its work is due before the next poll.
+ * Polls PostgreSQL for the due work of all background loops, in one statement per second. Without it, each loop would
+ * poll by itself, and an idle process would send twenty queries per second. Wakes a loop on time if its work is due
+ * before the next poll.
  *
  * This is only an optimization. While polls fail, every loop polls by itself at its normal interval.
  */

@@ -12,7 +12,10 @@ interface JobOptions {
    * remove data by age.
    */
   removesByAge?: true;
-  /** Query for due work that wakes the job. While the poller runs it, an idle job rests longer than its interval. */
+  /**
+   * Query for due work that wakes the job. While `DueWorkPoller` runs this query, an idle job rests longer than its
+   * interval.
+   */
   dueWork?: Pick<DueWork, 'name' | 'inMs'>;
 }
 
@@ -34,8 +37,7 @@ export const JOB = Symbol('job');
 
 /**
  * Runs the method of a provider in the background: once after the start, and then `everyMs` after each turn. `Loop`
- * describes how a turn that throws is logged and retried. Such a turn never affects readiness. ADR 39 explains why jobs
- * are timers.
+ * logs and retries a turn that throws. A failed turn never affects readiness. ADR 39 explains why jobs are timers.
  */
 export const Every = (everyMs: number, options: JobOptions): JobDecorator =>
   SetMetadata<symbol, Job>(JOB, { ...options, everyMs });

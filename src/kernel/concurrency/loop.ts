@@ -7,11 +7,11 @@ export interface LoopDelay {
 export interface LoopLimits {
   /** Time limit of a turn. A turn that takes longer is abandoned, and the next one begins. */
   deadlineMs: number;
-  /** Maximum time by which a turn may be overdue. Above it, the process is not ready. Infinity for housekeeping. */
+  /** Maximum delay of a turn. If a turn is later than this, the process is not ready. Infinity for housekeeping. */
   lateMs: number;
 }
 
-/** Default limits. The deadline leaves time for two statements that each reach the statement timeout of their pool. */
+/** Default limits. The deadline allows a turn two statements that each run into the statement timeout of their pool. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
 /** Limits for loops that do not affect readiness, because their failure must not move traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };

@@ -8,9 +8,9 @@ const GOODBYE_MS = 2_000;
 const LEAVE_MS = 500;
 
 /**
- * Handles the errors of every queue, including queues of extensions and of modules that only register a queue.
- * Otherwise BullMQ prints an error with all objects attached to it, including the connection's password. Code that
- * uses a queue reports its own failures.
+ * Adds an error listener to every queue, including queues of extensions and of modules that only register a queue.
+ * Without a listener, BullMQ prints the error with all objects attached to it, including the connection's password. The
+ * listener logs nothing, because code that uses a queue reports its own failures.
  *
  * Also limits how long closing a queue may take at shutdown. Without the limit, BullMQ waits forever on a half-open
  * connection, and the process has to be killed.

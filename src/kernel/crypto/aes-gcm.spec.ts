@@ -47,8 +47,8 @@ describe('encrypt and decrypt', () => {
   it('reject a tag of 4 bytes, which Node.js accepts by default', () => {
     const { key, iv, tag, context } = PUBLISHED;
 
-    // The first box (IV, tag, ciphertext) has a tag of four bytes and no ciphertext. The second box has the same short
-    // tag and a ciphertext.
+    // Two boxes (IV, tag, ciphertext) with a tag of only four bytes: the first without a ciphertext, the second with
+    // one.
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4)]), context)).toBeNull();
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4), PUBLISHED.ciphertext]), context)).toBeNull();
   });

@@ -15,11 +15,11 @@ const REREAD_MS_MIN = 1_000;
 
 /**
  * The installation's data keys, decrypted in memory. The newest key encrypts new values. Older keys decrypt the values
- * that were encrypted with them. In the database, the data keys are wrapped with MASTER_KEY. Replacing MASTER_KEY
+ * that were encrypted with them. The database stores the data keys wrapped with MASTER_KEY. Replacing MASTER_KEY
  * therefore rewrites only these few rows, and none of the encrypted values.
  *
- * Call `load` before anything else. Newer keys are loaded on the notification `keyring`, or when a value requires an
- * unknown key. Loaded keys stay in memory, even after a rotation has wrapped them with another MASTER_KEY.
+ * Call `load` first. Later keys are loaded on the notification `keyring`, or when a value needs an unknown key. Loaded
+ * keys stay in memory, so they remain usable after MASTER_KEY was replaced.
  */
 @Injectable()
 export class Keyring {

@@ -2,9 +2,11 @@ import { isSensitive } from './sensitive-headers.js';
 import { sealedIn, type SealedPlace, type Vault } from './vault.js';
 
 /**
- * A header as stored in `requests.headers`. Secret values are sealed (encrypted), except in older rows. `byName` marks
- * a value that was sealed only because of the header's name. The endpoint did not use that header for authentication.
- * `of` marks a value that is bound to the environment and the header's name. Other values are bound to their request.
+ * A header as stored in `requests.headers`. Secret values are sealed (encrypted), except in older rows.
+ *
+ * `byName`: the value was sealed only because the header's name is sensitive. The endpoint did not use the header for
+ * authentication. `of`: the value is bound to the environment and the header's name. Without `of`, it is bound to its
+ * request.
  */
 export type StoredHeader = readonly [
   name: string,
@@ -19,8 +21,10 @@ interface Of {
 
 /**
  * Seals (encrypts) the values of sensitive headers, and of the headers named in `secret` (in lower case, `_` replaced
- * by `-`). The headers in `secret` are credentials of the provider, which most requests repeat. Their values are
- * therefore bound only to the environment and sealed once (`Vault.sealRepeated`).
+ * by `-`).
+ *
+ * The headers in `secret` contain credentials of the provider, which are the same in most requests. Such a value is
+ * therefore sealed once for all requests of the environment (`Vault.sealRepeated`).
  */
 export function sealHeaders(
   vault: Pick<Vault, 'seal' | 'sealRepeated'>,

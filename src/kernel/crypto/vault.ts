@@ -25,7 +25,7 @@ export class Vault {
 
   /**
    * Like `seal`, but may return the same bytes again for the same plaintext and context. Use it for values that repeat
-   * often, such as a provider's token, if it does not matter that equal values can be recognised in the database.
+   * often, such as a provider's token. It reveals which values in the database are equal.
    */
   sealRepeated(plaintext: string, context: string): Buffer {
     if (plaintext.length > REPEATED_LENGTH_MAX) return this.seal(plaintext, context);

@@ -3,9 +3,9 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * SQL expression for the current cluster and timeline. The control file has the timeline of the last checkpoint, which
- * may be minutes old. The name of the WAL file is correct immediately after a promotion. The timeline is null on a
- * standby, which writes nothing.
+ * SQL expression for the current cluster and timeline. Reads the timeline from the name of the WAL file, which is
+ * correct immediately after a promotion. The control file only has the timeline of the last checkpoint, which may be
+ * minutes old. The timeline is null on a standby, which writes nothing.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -13,9 +13,11 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * SQL expression for the epoch of the current transaction. Transaction ids are only comparable within one cluster and
- * timeline. If the cluster or the timeline differs from the newest record, the epoch is higher, even before the change
- * is recorded. Timelines that were skipped also increase the epoch, so that two timelines never share an epoch.
+ * SQL expression for the epoch of the current transaction. Transaction ids are comparable only within one cluster and
+ * timeline, so each cluster and timeline has its own epoch.
+ *
+ * If the cluster or timeline differs from the newest record, the epoch is higher than the recorded one, by 1 or by the
+ * difference of the timelines. Two timelines therefore never share an epoch, even if timelines were skipped.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1
@@ -61,8 +63,8 @@ export class ClusterEpochs {
   }
 
   /**
-   * Begins a new epoch. Called if a client has a position that this database cannot have issued yet. The database was
-   * then reset without a new timeline, for example by a copy of its files.
+   * Begins a new epoch. Call it if a client has a position that this database cannot have issued yet. In that case, the
+   * database was reset without a new timeline, for example by copying older files over it.
    */
   async begin(): Promise<void> {
     await this.write(BEGIN, 'The database was reset to an earlier state.');
@@ -73,7 +75,7 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // A failure is harmless, because `EPOCH` includes one unrecorded change. The epoch would be wrong only after two
+      // A failure is harmless: `EPOCH` is also correct after one unrecorded change. It would be wrong only after two
       // more changes before the next attempt.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,

@@ -58,11 +58,10 @@ const PING_EVERY_MS = 60_000;
  * - The server is not executing it: the response or the statement was lost, and the connection is destroyed.
  * - The state is unknown: the connection is destroyed within five seconds.
  *
- * Once one connection is in doubt, all connections to that server are checked. The failure of a whole pool is
- * therefore detected as fast as the failure of one connection.
+ * It then also checks all other connections to that server, so that the failure of a whole pool is detected at once.
  *
- * The watch adds no work to statements: it samples each connection four times a second. It measures time by counting
- * samples. If this process was suspended, it therefore does not mistake the pause for a broken connection.
+ * The watch adds no work to statements, because it only samples each connection four times a second. It measures time
+ * by counting samples. A pause of this process therefore does not look like a broken connection.
  */
 export class ConnectionWatch {
   private readonly seen = new Map<Watched, Seen>();

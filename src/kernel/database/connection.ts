@@ -51,7 +51,7 @@ interface ConnectionOptions extends pg.ClientConfig {
 /**
  * A connection to PostgreSQL, pooled or not. It never crashes the process and never waits forever.
  *
- * An unhandled `error` event ends a process, and a pooled connection has no listener while it is idle in the pool. The
+ * An idle pooled connection has no `error` listener, and an `error` event without a listener would end the process. The
  * connection therefore stores such an error and reports it to the next listener.
  */
 export class Connection extends pg.Client implements Watched {
@@ -162,8 +162,8 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
 }
 
 /**
- * Behind a pooler, no backend can be observed, so this function times a test commit. Returns `works` if the commit is
- * slow, otherwise `unknown`.
+ * Times a test commit, because no backend can be observed behind a pooler. Returns `works` if the commit is slow,
+ * because slow storage then explains the missing response. Returns `unknown` otherwise.
  */
 async function askStorage(client: Connection): Promise<Verdicts> {
   await client.query('select 1');

@@ -35,7 +35,7 @@ function follow(clock: SystemClock, { ms, askedMs, answeredMs }: TimeOfDatabase)
 
 /**
  * Adjusts this process's clock to PostgreSQL's time. Logs an error if the machine's clock is wrong by a minute or more.
- * Such a process still serves, but does not claim deliveries or clean up until the clocks agree.
+ * Until the clocks agree, the process still serves requests, but does not claim deliveries or clean up.
  */
 @Injectable()
 export class DatabaseTime implements OnApplicationBootstrap, OnApplicationShutdown {

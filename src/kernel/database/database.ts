@@ -23,7 +23,9 @@ export interface PiggybackStatement {
   onCommitted(rows: unknown[]): void;
 }
 
-/** Sets the lock timeout of a piggyback statement. Runs after the main statement, which is not affected by it. */
+/**
+ * Sets the lock timeout of a piggyback statement. Runs after the main statement, so that it does not affect that one.
+ */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
@@ -54,9 +56,9 @@ const VITAL_DEADLINE_MS = 35_000;
 /**
  * Access to PostgreSQL for all contexts: prepared statements, and units of work that commit once.
  *
- * Inside `transaction` every query runs on the transaction's connection, including queries of other stores. Inside
- * `unitOfWork` the first transaction stays open until the unit ends. The HTTP layer uses this to commit an idempotency
- * record together with the effect of its request. A unit holds no connection before its first write.
+ * Inside `transaction`, every query runs on the transaction's connection, including queries of other stores. Inside
+ * `unitOfWork`, the first transaction stays open until the unit ends. The HTTP layer can thus commit an idempotency
+ * record together with the effect of its request. A unit takes a connection only with its first write.
  */
 @Injectable()
 export class Database {
@@ -99,9 +101,9 @@ export class Database {
   }
 
   /**
-   * Runs a frequent statement outside of any transaction, or in the caller's transaction with `within`. If there is a
-   * piggyback statement, both statements commit together. Throws the error of either statement, including a lock
-   * timeout of the piggyback statement.
+   * Runs a frequent statement in its own commit, or with `within` in the caller's transaction. A piggyback statement is
+   * committed together with it. Throws the error of either statement, including a lock timeout of the piggyback
+   * statement.
    */
   async queryPrepared<R>(
     statement: Statement,
@@ -180,8 +182,8 @@ export class Database {
       await unit.runner?.release().catch(() => undefined);
       for (const notify of unit.afterEnd) notify();
       this.unitsOpen -= 1;
-      // Disabled while no unit of work is open, because an enabled AsyncLocalStorage slows down every promise of the
-      // process. Frequent statements do not need it, because they use no unit of work.
+      // An enabled AsyncLocalStorage slows down every promise of the process, so it is enabled only while a unit of
+      // work is open.
       if (this.unitsOpen === 0) this.units.disable();
     }
   }
@@ -192,9 +194,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in the current unit of work or in a new one. Every writing statement joins the transaction of the unit.
-   * `companion` writes data that must be stored together with the unit's writes. The companion runs once: when
-   * `commitEarly` is called, or when `work` calls the function that it gets as its argument.
+   * Runs `work` in the current unit of work or in a new one. `companion` writes data that must be committed together
+   * with the unit's writes. It runs once: when `commitEarly` is called, or when `work` calls its argument `settle`.
    */
   accompanied<T>(companion: () => Promise<void>, work: (settle: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.inCurrentUnit(async () => {
@@ -205,9 +206,9 @@ export class Database {
   }
 
   /**
-   * Commits the writes of an `accompanied` unit of work so far, together with its companion. Call it before the first
-   * effect that cannot be part of a transaction, and before waiting for other processes to see the writes. A second
-   * call, or a call outside of such a unit, does nothing.
+   * Commits the writes of an `accompanied` unit of work so far, together with its companion. Call it before an effect
+   * outside of the transaction, or before waiting for other processes to see the writes. A second call, or a call
+   * outside of such a unit, does nothing.
    */
   async commitEarly(): Promise<void> {
     const unit = this.current();
@@ -217,8 +218,8 @@ export class Database {
     await runner?.commitTransaction();
     await runner?.release();
     Object.assign(unit, { runner: null, afterCommit: [], afterEnd: [], takesMessages: false });
-    // Runs outside of the unit of work: `notify` may wake a background loop, whose statements must not join the unit's
-    // transaction.
+    // Leaves the unit of work first, because `notify` may wake a background loop, whose statements must not join the
+    // unit.
     this.units.exit(() => {
       for (const notify of [...afterCommit, ...afterEnd]) notify();
     });
@@ -301,8 +302,7 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Another part of the unit of work failed while this transaction began, so no other code would end the
-      // transaction. Later writes would run outside of it.
+      // Another part of the unit of work failed while this transaction began, so no other code would end it.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');

@@ -12,8 +12,8 @@ export interface GroupCommitOptions<T, R> {
   /** Writes the items. Returns one result per item, in order. An Error in the results rejects only that item. */
   write: (items: T[]) => Promise<(R | Error)[]>;
   /**
-   * Returns whether an error of `write` concerns one item and not the storage. Each item is then written again
-   * separately, in order. If omitted, an error rejects all items.
+   * Returns whether an error of `write` concerns a single item and not the storage. In this case, each item is written
+   * again separately, in order. If omitted, an error rejects all items.
    */
   isOfOne?: (error: unknown) => boolean;
   itemsMax: number;
@@ -23,7 +23,7 @@ export interface GroupCommitOptions<T, R> {
   /** Time to wait for further items. With 0, items are written as soon as the previous group is written. */
   lingerMs: number;
   /**
-   * Minimum time between the starts of two groups. A busy service therefore commits less often. An idle service commits
+   * Minimum time between the starts of two groups, so that a busy service commits less often. An idle service commits
    * immediately.
    */
   gapMs: number;
@@ -31,7 +31,10 @@ export interface GroupCommitOptions<T, R> {
   adaptiveLinger?: AdaptiveLinger;
 }
 
-/** A group that a caller writes in its own commit. Only the first call of `arrived` or `missed` has an effect. */
+/**
+ * A group that a caller takes over and writes in its own commit. Only the first call of `arrived` or `missed` has an
+ * effect.
+ */
 export interface Carried<T, R> {
   readonly items: T[];
   /** Reports that the items are written, with one result per item, in order. */
@@ -44,8 +47,8 @@ export interface Carried<T, R> {
 const LATE_MS = 1_000;
 
 /**
- * Groups concurrent writes. Items that arrive while one group is being written form the next group. Under load, one
- * commit writes many items. A single item waits only for `lingerMs`.
+ * Groups concurrent writes, so that one commit writes many items under load. Items that arrive while a group is being
+ * written form the next group. A single item waits only for `lingerMs`.
  */
 export class GroupCommit<T, R> {
   private waiting: Waiting<T, R>[] = [];

@@ -9,8 +9,8 @@ export type UnitConnection = () => Promise<unknown>;
  * `unitConnection` receives the mode of the query runner (`slave` for reads, `master` for writes). It returns null if
  * the statement does not belong to the transaction of a unit of work.
  *
- * TypeORM treats the query runner of a joined query as inside a transaction, and therefore uses savepoints instead of
- * `COMMIT`. `release` does not release the unit's connection, because the query runner has not acquired it.
+ * Query runners on the unit's connection report an open transaction, so that TypeORM uses savepoints instead of
+ * `COMMIT`. Their `release` does not release the connection, because they have not acquired it.
  */
 export function joinedDataSource(
   dataSource: DataSource,

@@ -48,13 +48,13 @@ interface Beat {
 
 /**
  * Notifies every process of changes to cached data through PostgreSQL's NOTIFY. The transaction of the change sends the
- * notification, which arrives only if the transaction commits. Nothing arrives while the connection is down. After a
- * reconnect every listener therefore receives `*`: anything may have changed.
+ * notification, which arrives only if the transaction commits. Nothing arrives while the LISTEN connection is down.
+ * After a reconnect, every listener therefore receives `*`, which means that anything may have changed.
  *
  * A heartbeat shows up to which time all notifications have arrived. It is a NOTIFY from this process to itself, sent
- * like a change and not over the LISTEN connection. PostgreSQL delivers notifications in commit order. When the
- * heartbeat arrives, everything committed before it was sent has arrived too. A `select 1` would not prove this: a
- * pooler answers it from any free connection, even if notifications do not arrive.
+ * like a change and not over the LISTEN connection. PostgreSQL delivers notifications in commit order, so all changes
+ * committed before the heartbeat have arrived with it. A `select 1` would not show this, because a pooler answers it
+ * even if notifications do not arrive.
  */
 @Injectable()
 export class Notifications implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -101,8 +101,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Announces a change to this process after the transaction ends, and to other processes through the database. A
-   * rollback is announced too, because a cache may have loaded an uncommitted row.
+   * Announces a change to this process after the transaction ends, and to other processes through the database. This
+   * process also gets the announcement after a rollback, because its caches may have loaded the uncommitted row.
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);

@@ -12,8 +12,10 @@ const NEXT_PARTITION = `
 
 /**
  * Creates an index on a partitioned table, one partition at a time. Writes wait only for the partition that is being
- * indexed. Reads never wait. For migrations without a transaction: every statement commits on its own, and a run that
- * was interrupted continues with the partitions that are left.
+ * indexed. Reads never wait.
+ *
+ * For migrations without a transaction, because every statement commits on its own. After an interruption, the next run
+ * continues with the remaining partitions.
  */
 export async function createPartitionIndex(
   runner: Runner,

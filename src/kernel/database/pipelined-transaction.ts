@@ -20,9 +20,9 @@ interface Wire {
 type Callback = (error: Error | null, results?: pg.QueryResult[]) => void;
 
 /**
- * Sends several statements in one packet and one commit, without the `Sync` that would end the transaction after each
- * statement (PostgreSQL's protocol, "Pipelining"). Either all statements are committed or none. `Pool.query` resolves
- * to their results after the commit, and rejects with the first error.
+ * Sends several statements in one packet and commits all of them or none. Omits the `Sync` after each statement, which
+ * would end the transaction (PostgreSQL's protocol, "Pipelining"). `Pool.query` resolves to their results after the
+ * commit, and rejects with the first error.
  */
 export class PipelinedTransaction {
   /** node-postgres sets this callback. */

@@ -12,12 +12,11 @@ export const CLOSED_REST_MS = 60_000;
 
 /**
  * Decides whether data may be removed because it has expired. Every job that removes data by age checks the gate before
- * each turn.
+ * each turn. Removing data by a wrong clock would lose it. See ADR 18.
  *
- * The gate is closed while the clock of this machine differs from PostgreSQL's by a minute or more. It also closes when
- * PostgreSQL's clock has jumped forward by more than a day since any process last read it. It then stays closed until a
- * day has passed on monotonic clocks, or until an operator confirms the time with `posthorn confirm-clock`. Data that a
- * wrong clock removes is lost. See ADR 18.
+ * The gate is closed while the clock of this machine differs from PostgreSQL's by a minute or more. It also closes if
+ * PostgreSQL's clock jumps forward by more than a day. It then reopens after a day on monotonic clocks, or when an
+ * operator confirms the time with `posthorn confirm-clock`.
  */
 @Injectable()
 export class RetentionGate {
@@ -56,7 +55,9 @@ export class RetentionGate {
     return this.last?.seen.leaptFromMs === null;
   }
 
-  /** Reads the clocks regularly: the last reading must be recent even if no job of this process checks the gate. */
+  /**
+   * Reads the clocks regularly, because the last reading must be recent even if no job of this process checks the gate.
+   */
   @Every(EVERY_MS, { name: 'Retention gate' })
   async refresh(): Promise<void> {
     await this.isOpen();

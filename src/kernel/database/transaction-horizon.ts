@@ -1,15 +1,14 @@
 /**
  * SQL for a transaction id. All transactions of this database with a lower id have ended, committed or not.
  *
- * `pg_snapshot_xmin` includes the transactions of every database of the server, so a long transaction of another
- * database would keep that value low. This expression skips running transactions that are known to belong to another
- * database.
+ * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction there would keep it low. This
+ * expression skips running transactions that are known to belong to another database.
  *
- * A transaction that ends during the query is treated as one of this database. The result may therefore be lower than
- * an earlier result. This is harmless: transactions that have ended stay ended, and readers never move back.
+ * A transaction that ends during the query is treated as one of this database, so the result may be lower than an
+ * earlier one. This is harmless, because transactions that have ended stay ended, and readers never move back.
  *
- * Use the expression in a single-statement transaction. The snapshot is then older than the list of running backends. A
- * backend that reuses the slot of an ended backend is therefore not mistaken for the ended one.
+ * Use the expression in a single-statement transaction. The snapshot is then older than the list of running backends,
+ * so a new backend is not mistaken for an ended one whose slot it reuses.
  */
 export const TRANSACTION_HORIZON = `(
   select coalesce(min(x::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
