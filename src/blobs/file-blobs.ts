@@ -12,10 +12,11 @@ const DAY = /^\d{1,7}$/;
 const ABANDONED_MS = DAY_MS;
 
 /**
- * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`. An empty file
- * `expiring/<day>/<environment>.<id>`, the marker, is written first and names the expiry day. The blob is then written
- * to `tmp` and renamed to its final name, so no partial file has a final name. A crash leaves only a marker or a file
- * in `tmp`. Both are swept.
+ * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`.
+ *
+ * First writes an empty marker file `expiring/<day>/<environment>.<id>`, which names the expiry day. Then writes the
+ * blob to `tmp` and renames it, so no partial file has a final name. A crash leaves only a marker or a file in `tmp`,
+ * which `sweep` removes.
  */
 export class FileBlobs extends BlobStore {
   constructor(private readonly root: string) {

@@ -23,10 +23,11 @@ const UNKNOWN_CALL: ReadonlySet<number> = new Set([400, 405, 501]);
 type Sdk = typeof import('@aws-sdk/client-s3');
 
 /**
- * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`. An empty object
- * `expiring/<day>/<environment>.<id>` marks the expiry day. The marker is written first, so a crash leaves only a
- * marker, which is swept on that day. S3 writes atomically, and success means durable. The SDK is loaded at the first
- * use.
+ * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`.
+ *
+ * First writes an empty marker object `expiring/<day>/<environment>.<id>`, which names the expiry day. A crash leaves
+ * only a marker, which `sweep` removes on that day. S3 writes atomically, and success means durable. The SDK is loaded
+ * at the first use.
  */
 export class S3Blobs extends BlobStore {
   private readonly open = memoizeAsync(() => this.connect());

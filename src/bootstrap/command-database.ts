@@ -12,9 +12,11 @@ const UNDEFINED_COLUMN = '42703';
 export const NO_MASTER_KEY = Buffer.alloc(32);
 
 /**
- * Runs a command on the database of DATABASE_URL or on the embedded database. If the embedded database is not running,
- * starts it for the duration of the command. Throws if there is no database. Throws an error with the message
- * `notStarted` if a table or a column is missing, because Posthorn has not been started on the database.
+ * Runs a command on the database of DATABASE_URL, or else on the embedded database. Starts the embedded database for
+ * the duration of the command if it is not running.
+ *
+ * Throws if there is no database. Throws an error with the message `notStarted` if a table or a column is missing,
+ * because Posthorn has not been started on the database.
  */
 export async function runOnDatabase<T>(
   config: Config,

@@ -34,8 +34,8 @@ export function blamed(error: unknown, extensions: readonly LoadedExtension[], r
 }
 
 /**
- * Adds the extension's name to errors from its lifecycle hooks. The stack may contain no file of the extension, for
- * example for an error of a remote server. Call this after the application is created and before it starts.
+ * Adds the extension's name to errors from its lifecycle hooks. The stack alone may not identify the extension, for
+ * example if a remote server caused the error. Call this after the application is created and before it starts.
  */
 export function watchHooks(
   app: Pick<INestApplication, 'get'>,

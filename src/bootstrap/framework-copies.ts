@@ -28,8 +28,8 @@ export interface SecondCopy {
 
 /**
  * Returns the first shared package that the extension would load from another directory than Posthorn does, or null.
- * Checks the code in `entryFile` and the packages it depends on. Searches the folders that Node.js would search,
- * without loading anything: a second `reflect-metadata` already breaks metadata when it is loaded.
+ * Checks the code in `entryFile` and the packages it depends on, in the folders that Node.js would search. Does not
+ * load any package, because loading a second `reflect-metadata` already breaks the metadata.
  */
 export function secondCopy(entryFile: string, ownFile = fileURLToPath(import.meta.url)): SecondCopy | null {
   const entry = realpathSync(entryFile);

@@ -14,9 +14,11 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 
 /**
  * Begins a new epoch if the database is on another PostgreSQL cluster or timeline than before. Transaction ids are
- * comparable only within one cluster and timeline. The epoch keeps the positions of pulled items ascending when the
- * cluster or the timeline changes. The lock waits for transactions that write items of the old epoch, because readers
- * treat all transactions of an old epoch as committed.
+ * comparable only within one cluster and timeline. The epoch keeps the positions of pulled items ascending across such
+ * a change.
+ *
+ * Readers treat all transactions of an old epoch as committed. The lock therefore first waits for transactions that
+ * still write items of the old epoch.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];

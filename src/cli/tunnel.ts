@@ -52,10 +52,11 @@ const SEEN_MAX = 10_000;
 const WAIT_MS_MAX = 15_000;
 
 /**
- * Forwards received requests to a local program in the order of arrival, several at a time. The stream announces
- * requests, and the tunnel fetches each raw request by its id. Requests that the stream missed are fetched from the
- * list. The position is stored before and after each request. The next run continues from there and marks requests that
- * may be forwarded twice.
+ * Forwards received requests to a local program in the order of arrival, several at a time. The event stream announces
+ * requests, and the tunnel fetches each raw request by its id. It finds requests that the stream missed in the list.
+ *
+ * The position is stored before and after each request. The next run continues from there and marks requests that may
+ * be forwarded twice.
  */
 export class Tunnel {
   private readonly file: string;
@@ -153,8 +154,8 @@ export class Tunnel {
     }
     missed.sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const { id, endpoint, receivedAt } of missed) {
-      // An earlier run may have forwarded a request from before the gap of the stream, so such a request is marked as
-      // repeated. The stored position stays before the gap until all missed requests have been forwarded.
+      // A request from before the gap is marked as repeated, because an earlier run may have forwarded it. The stored
+      // position stays before the gap until all missed requests have been forwarded.
       if (!this.seen.has(id))
         await this.begin(
           id,

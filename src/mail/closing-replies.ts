@@ -6,8 +6,9 @@ interface Entry {
 const CLOSING = /\b421[ -][^]*/;
 
 /**
- * Collects the replies with which a server closes a reused connection instead of taking the next message (421, RFC 5321,
- * section 3.8). nodemailer's pool only logs these replies. The log identifies a message by the id given to `sendMail`.
+ * Collects the replies with which a server closes a reused connection instead of taking the next message (421, RFC
+ * 5321, section 3.8). nodemailer's pool does not return these replies, so they are read from its log. The log
+ * identifies a message by the id given to `sendMail`.
  */
 export class ClosingReplies {
   private readonly replies = new Map<string, string>();

@@ -20,9 +20,11 @@ interface Gate {
 }
 
 /**
- * Semaphore per recipient domain and process. The limit is five concurrent messages, and is halved for five minutes
- * after the server asked to slow down. If all slots are in use and a conversation is stalled, submissions do not wait,
- * since they would occupy a delivery slot that other deliveries could use.
+ * Semaphore that limits the concurrent messages per recipient domain in this process. The limit is five. It is halved
+ * for five minutes after the server asked to slow down.
+ *
+ * If all slots of a domain are in use and one of them is stalled, further submissions do not wait. They would occupy
+ * delivery slots that other deliveries could use.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();

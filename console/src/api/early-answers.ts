@@ -15,9 +15,9 @@ const KEPT_MS = 10_000;
 const asked = new Map<string, { answer: Promise<Arrived>; untilMs: number }>();
 
 /**
- * Sends a request that a screen will need soon, and returns its response. If the screen sends an identical request
- * within `KEPT_MS`, it gets the same response. Does not use the API client, so that it can run before the rest of the
- * console is loaded.
+ * Sends a request that a screen will need soon, and returns its response. An identical request of the screen within
+ * `KEPT_MS` gets the same response. Does not use the API client, because it runs before the rest of the console is
+ * loaded.
  */
 export function askEarly(request: Request): Promise<Arrived> {
   const answer = arriving(request);

@@ -1,16 +1,14 @@
 type Search = Readonly<Record<string, unknown>>;
 
-/**
- * A query parameter that the screen ignores. If the screen uses a part of the value, `value` contains the other part.
- */
+/** A query parameter, or a part of its value, that the screen ignores. `value` contains only the ignored part. */
 export interface LeftOut {
   name: string;
   value: string;
 }
 
 /**
- * Returns a function that returns only the query parameters that `read` keeps. Sets all others to undefined, because
- * the router merges the result into the URL and removes undefined parameters.
+ * Returns a function that keeps the query parameters that `read` returns, and sets all others to undefined. The router
+ * merges this result into the URL, so only undefined removes a parameter.
  */
 export function only<Kept extends object>(read: (search: Search) => Kept): (search: Search) => Kept {
   return (search) => ({ ...Object.fromEntries(Object.keys(search).map((name) => [name, undefined])), ...read(search) });

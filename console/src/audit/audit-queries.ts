@@ -94,8 +94,8 @@ async function readAll(read: ReadPage, api: Api, signal: AbortSignal): Promise<N
 }
 
 /**
- * Queries the names of the resources of some entries, and of all members and API keys. A name that the API no longer
- * has comes from the entries.
+ * Queries the names of the resources of some entries, and of all members and API keys. Takes a name from the entries if
+ * the API no longer has the resource.
  */
 export function useNames(entries: readonly Entry[]): {
   names: ReadonlyMap<string, string>;

@@ -52,7 +52,9 @@ function useOutcomes(id: string, isAsked: boolean): Pick<TargetFacts, 'day' | 'h
   };
 }
 
-/** Returns whether the circuit of a destination is open, or may be because the list of problems is incomplete. */
+/**
+ * Returns whether the circuit of a destination may be open: it is in the list of problems, or the list is incomplete.
+ */
 function mayBeOpen(concerns: Schemas['AttentionItem'] | undefined, id: string): boolean {
   return concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;
 }

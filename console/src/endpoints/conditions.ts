@@ -5,7 +5,8 @@ export type Condition = Readonly<Record<string, unknown>>;
 export interface Leaf {
   type: (typeof LEAF_TYPES)[number];
   /**
-   * Selects the compared value. A JSONPath for `json`, a name for `header`, `query` and `form`, empty for other types.
+   * Selector of the compared value: a JSONPath for `json`, a name for `header`, `query` and `form`, empty for other
+   * types.
    */
   of: string;
   op: (typeof OPERATORS)[number];

@@ -74,8 +74,8 @@ export function writeVerification(settings: VerificationSettings, changes: Verif
 }
 
 /**
- * Returns the JSON of the settings that the new scheme also accepts. Keeps the header only if both schemes have the
- * same form, because a signature, a key and a token are in different headers.
+ * Returns the settings, as JSON, that the new scheme also accepts. Keeps the header only if both schemes are of the
+ * same kind, because signatures, keys and tokens are sent in different headers.
  */
 export function forScheme(text: string, before: string, scheme: string): string {
   const settings = readVerification(text);
@@ -109,7 +109,10 @@ export function timestampPlaceOf({ timestampField, timestampHeader }: Verificati
   return timestampHeader === undefined ? 'none' : 'header';
 }
 
-/** Returns the changes that move the time of signing. Resets the signed content if its placeholders no longer fit. */
+/**
+ * Returns the changes for reading the time of signing from another place. Resets the signed content if it contains the
+ * time but there is none now, or the reverse.
+ */
 export function withTimestampPlace(place: TimestampPlace, { signed }: VerificationSettings): VerificationChanges {
   const isSigned = /\{\{\s*timestamp\s*\}\}/.test(signed ?? '');
   const changes = isSigned === (place !== 'none') ? {} : { signed: undefined };

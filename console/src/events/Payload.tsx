@@ -107,7 +107,7 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
   const { formatted, isPending } = useFormatted(text);
   const isShownFormatted = isFormatted && formatted !== null;
   const shown = isShownFormatted ? formatted : text;
-  // Long text as sent has no colors. It is often a single line, which has to be scanned completely to color any part.
+  // Long unformatted text is not colored. It is often a single line, which would have to be scanned completely.
   const hasColors = isShownFormatted || (formatted !== null && text.length <= COLORED_LINE_MAX);
   const { found, field } = useSearchText(shown);
   return (

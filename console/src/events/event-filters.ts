@@ -153,8 +153,8 @@ interface Change {
 }
 
 /**
- * Returns whether a change can add its event to the list. Without a state or error filter, only the acceptance of an
- * event can.
+ * Returns whether a change can add its event to the list. Without a state or error filter, only a new event can be
+ * added.
  */
 export function isBroughtBy(filters: EventFilters, { kind, status, attempt }: Change): boolean {
   if (!canGrow(filters)) return false;

@@ -52,8 +52,8 @@ export class RowList<T extends Row> {
   private notKeptMore = 0;
 
   /**
-   * `isOrdered`: whether the list is sorted by id. A list with a state or error filter is not, because any change can
-   * add an old event. The latest change is then on top.
+   * `isOrdered`: whether the list is sorted by id. With a state or error filter, any change can add an old event, so
+   * the list has the latest change on top instead.
    */
   constructor(private readonly isOrdered: boolean) {}
 

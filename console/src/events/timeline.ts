@@ -73,8 +73,8 @@ function statesOf(delivery: Delivery, last: Attempt | undefined): TimelineEntry[
 }
 
 /**
- * Returns the state of a delivery as the console shows it. Only deliveries to pull consumers have no attempt. A
- * replaced delivery does not count as failed, because its replay decides.
+ * Returns the state of a delivery as the console shows it. A delivery without an attempt went to a pull consumer, and
+ * is shown as available. A delivery that a replay replaced is not shown as failed, because the replay decides.
  */
 export function deliveryStatusOf(
   { status, reason, pull }: Pick<Delivery, 'status' | 'reason' | 'pull'>,
@@ -86,8 +86,8 @@ export function deliveryStatusOf(
 }
 
 /**
- * Returns the state of an event as the console shows it. Only events for pull consumers are delivered without an
- * attempt.
+ * Returns the state of an event as the console shows it. An event that was delivered without an attempt went to a pull
+ * consumer, and is shown as available.
  */
 export function eventStatusOf(
   { status, acknowledged }: { status: string; acknowledged?: boolean },
@@ -107,8 +107,9 @@ export function isAcknowledged({ deliveries }: Pick<EventDetail, 'deliveries'>):
 const STREAM_DELAY_MS = 10_000;
 
 /**
- * Returns the state of a row. A row from the stream may be delivered before its attempt is known. So the type of the
- * destination decides, or the age of the row if the type is unknown.
+ * Returns the state of a row. A delivered row without an attempt usually went to a pull consumer, but the stream may
+ * also report the delivery before its attempt. The type of the destination decides between the two. If the type is
+ * unknown, a row that is old enough counts as pulled.
  */
 export function rowStatusOf(
   row: { status: string; attempt_count: number; received_at: string; acknowledged?: boolean },

@@ -2,7 +2,10 @@ import type { Environment } from '../api/client';
 
 const keyOf = (environment: Environment): string => `posthorn.first-steps.${environment}`;
 
-/** Returns whether the first steps were open in this browser. A reload then shows them again, also with events. */
+/**
+ * Returns whether the user had the first steps open in this browser. They then stay visible after a reload, even if
+ * there are events.
+ */
 export function areStepsOpen(environment: Environment): boolean {
   try {
     return localStorage.getItem(keyOf(environment)) === 'open';

@@ -80,8 +80,8 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // If one entry may have failed the whole batch, sends the messages one by one, so that only the invalid message
-      // fails.
+      // One invalid message may have failed the whole batch. The messages are then sent one by one, so that only that
+      // one fails.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)
         : batch.map((pending) => answered(pending, failure(fault)));

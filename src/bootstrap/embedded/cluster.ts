@@ -113,10 +113,11 @@ export function readPidFile(clusterDir: string): PidFile | null {
 }
 
 /**
- * Makes postmaster.pid stale after the server has exited, even if its pid was reused or belongs to a zombie. Writes
- * this process's pid, because a PostgreSQL server ignores a file that contains the pid of its parent. Deleting the file
- * would disable the shared memory check, which prevents a new server from starting while processes of the old server
- * still write.
+ * Replaces the pid in postmaster.pid after the server has exited. The old pid would prevent the next start if it was
+ * reused or belongs to a zombie. PostgreSQL ignores a file with the pid of its parent, so this writes the pid of this
+ * process.
+ *
+ * Does not delete the file: PostgreSQL reads it to check that no process of the old server still writes.
  */
 export function disownPidFile(clusterDir: string): void {
   const file = pidFilePath(clusterDir);

@@ -38,8 +38,8 @@ export interface RestoredBackup {
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**
- * Makes PostgreSQL start a new timeline after a restore, as after an archive recovery. The archive is empty. Data
- * written after the backup is lost, so pull cursors that were issued after the backup must become invalid.
+ * Configuration for a recovery from an empty archive. PostgreSQL then starts a new timeline, which invalidates the pull
+ * cursors that were issued after the backup. Data written after the backup is lost, so these cursors would be wrong.
  */
 const NO_ARCHIVE = `\n# Written by a restore: there is no archive besides the WAL of the backup.\nrestore_command = 'false'\n`;
 

@@ -103,10 +103,7 @@ export class DirectTransport extends MailTransport {
     }
   }
 
-  /**
-   * Sends to the hosts in order. Tries the next host only if a host was unreachable. A reply of one host counts for the
-   * domain.
-   */
+  /** Sends to the first reachable host, in the given order. Its reply counts for the whole domain. */
   private async toHosts(
     hosts: readonly string[],
     enforced: MtaStsPolicy | null,
@@ -223,7 +220,10 @@ export class DirectTransport extends MailTransport {
   }
 }
 
-/** Returns the results of `make`, called for a limited number of items at a time. Slow items do not block others. */
+/**
+ * Calls `make` for a limited number of items at a time, and returns the results in order. An item that takes over half
+ * a minute no longer counts toward the limit, so that it does not block others.
+ */
 async function eachSoon<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   let counted = 0;
   let wake = (): void => undefined;

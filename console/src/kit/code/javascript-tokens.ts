@@ -7,9 +7,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
     'while with yield'
   ).split(' '),
 );
-/**
- * Keywords that are values, so that a slash after them is a division. After other keywords, a slash begins a pattern.
- */
+/** Keywords that are values. A slash after them is a division. After other keywords, it begins a regular expression. */
 const VALUES: ReadonlySet<string> = new Set(['false', 'null', 'super', 'this', 'true', 'undefined']);
 const COMMENT = /\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/y;
 const STRING = /"(?:[^"\\\n]|\\[^])*("?)|'(?:[^'\\\n]|\\[^])*('?)/y;

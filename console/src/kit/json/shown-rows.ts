@@ -10,7 +10,10 @@ export interface ShownRows {
   indexOf: (row: number) => number;
 }
 
-/** Finds the rows to show. Its cost depends on the number of folds, because a megabyte has a hundred thousand rows. */
+/**
+ * Finds the rows to show. Its cost grows with the number of folds and not of rows, because a megabyte has a hundred
+ * thousand rows.
+ */
 export function shownRows(
   rows: Pick<TextRows, 'count' | 'rowAt'>,
   lines: Pick<JsonLines, 'bounds' | 'folds'>,

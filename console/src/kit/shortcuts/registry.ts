@@ -46,7 +46,10 @@ export interface Pressed {
   isTyping: boolean;
 }
 
-/** Returns the shortcut that the pressed key completes, if any. `after` must be passed as `before` in the next call. */
+/**
+ * Returns the shortcut that the pressed key completes, if any. Pass `after` as `before` in the next call, because a
+ * shortcut can have two keys.
+ */
 export function readKey(
   { key, isMod, isAlt, isTyping }: Pressed,
   before: string | null,

@@ -1,8 +1,8 @@
 import { type MessageKey, t } from '../messages/t';
 
 /**
- * Texts for the reasons that the service itself gives, by the service's wording. Reasons written by a person have no
- * text.
+ * Translations of the reasons that the service itself sets, by the service's English text. Reasons that a person wrote
+ * are shown as they are.
  */
 export const REASON_TEXTS: Readonly<Record<string, MessageKey>> = {
   'Disabled through the API.': 'health.by-api',
