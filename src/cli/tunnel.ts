@@ -53,7 +53,8 @@ const WAIT_MS_MAX = 15_000;
 
 /**
  * Forwards received requests to a local program in the order of arrival, several at a time. The event stream announces
- * requests, and the tunnel fetches each raw request by its id. It finds requests that the stream missed in the list.
+ * requests, and the tunnel fetches each raw request by its id. It uses the list of requests to find those that the
+ * stream missed.
  *
  * The position is stored before and after each request. The next run continues from there and marks requests that may
  * be forwarded twice.

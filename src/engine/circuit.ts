@@ -36,12 +36,12 @@ const LAST_PROBE_DELAY_MS = 600_000;
  * Returns the circuit after an attempt:
  *
  * - `success` and `deferred` close it in any state, because the target responded.
- * - `throttled` reopens it after a probe, and otherwise changes nothing.
- * - `gone` changes nothing, because it disables the target elsewhere.
+ * - Failures count toward the threshold that opens it. A failed probe reopens it.
+ * - `throttled` changes nothing, except that a throttled probe reopens it.
+ * - `gone` changes nothing, because other code then disables the target.
  * - `refused` changes nothing, because only the payload is at fault.
- * - Other failures count toward the threshold that opens it.
  *
- * A failure while the circuit is open changes nothing. It belongs to an attempt that started earlier, so it must not
+ * Failures while the circuit is open are ignored. They belong to attempts that started earlier, so they must not
  * postpone the next probe.
  */
 export function after(circuit: Circuit, outcome: Outcome, now: Date, policy: CircuitPolicy): Circuit {

@@ -28,9 +28,7 @@ export class ExactNumber {
 /** Matches texts that may contain an `ExactNumber`. All other texts go to `JSON.parse`, which is ten times as fast. */
 export const SUSPECT = /[\d.]{16}|\d[eE][+-]?\d{2}/;
 
-/**
- * Maximum number of values in a text whose number spellings are preserved. More would block the event loop for 0.1 s.
- */
+/** Maximum number of values in a text for `parseSpelled`. More values would block the event loop for over 0.1 s. */
 const SPELLED_VALUES_MAX = 20_000;
 
 /** Matches texts that may contain a number that JavaScript writes differently, such as `1.10`, `1E5` or `-0`. */

@@ -10,10 +10,10 @@ export interface MemberRange {
  * Returns the range of the value of a JSON object's top-level member, without surrounding white space. Returns null if
  * the text is not an object or has no such member. If a name is repeated, the last member wins, as in `JSON.parse`.
  *
- * Payloads are signed and delivered as this part of the received text, because parsing and serializing would change
- * numbers and spacing. `text` must be valid for `JSON.parse`.
+ * Payloads are signed and delivered as this part of the received text, because serializing them again would change
+ * numbers and spacing.
  *
- * @throws SyntaxError when the text ends inside a string, an array or an object.
+ * `text` must be valid JSON. @throws SyntaxError when it ends inside a string, an array or an object.
  */
 export function findMemberRange(text: string, name: string): MemberRange | null {
   const scanner = new JsonScanner(text);

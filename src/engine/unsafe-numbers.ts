@@ -26,9 +26,10 @@ const PATH_LENGTH_MAX = 500;
 const SHOWN_LENGTH_MAX = 60;
 
 /**
- * Returns numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the top-level members
- * named in `kept`, and members that a later member of the same name replaces. Returns at most 20 faults. `text` must be
- * accepted by `JSON.parse`. Scans it without recursion, because the caller controls the depth.
+ * Returns at most 20 numbers that JavaScript would change: ids beyond 2^53, too many digits, 1e400. Ignores the
+ * top-level members named in `kept`, and members that a later one of the same name replaces.
+ *
+ * `text` must be valid JSON. It is scanned without recursion, because the caller controls the depth.
  */
 export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] {
   if (!SUSPECT.test(text)) return [];

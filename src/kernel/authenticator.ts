@@ -12,8 +12,8 @@ export abstract class Authenticator {
    * Returns the caller for the bearer token, or null if the token is unknown, expired or revoked. Returns a promise
    * only if a lookup is needed.
    *
-   * Rejects if the storage is unavailable, and with 429 if the address has tried too many unknown tokens. `from` is the
-   * client's address. It is null or omitted if there is no address to limit.
+   * `from` is the client's address, or null if there is no address to limit. Rejects with 429 if this address has tried
+   * too many unknown tokens. Also rejects if the storage is unavailable.
    */
   abstract authenticate(bearer: string, from?: string | null): Caller | null | Promise<Caller | null>;
 }

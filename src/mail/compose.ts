@@ -180,7 +180,8 @@ function leafOf({ filename, contentType, content, contentId }: ComposedAttachmen
   if (!/^message\//i.test(type)) return leaf;
   // A nested message must not be encoded (RFC 2046, section 5.2.1). If it has 8-bit characters, NUL or overlong lines,
   // a relay may have to convert it, which breaks the signature (RFC 6376, section 5.3). Such a message is therefore
-  // attached as binary data. Any other is marked as an attachment, because nodemailer would show it inline.
+  // attached as binary data. Other nested messages get the disposition `attachment`, because nodemailer would show them
+  // inline.
   const lines = content.toString('latin1').split(LINE_END);
   const isMessage = isAscii(content) && !content.includes(0) && lines.every((line) => line.length <= LINE_BYTES_MAX);
   return isMessage

@@ -6,7 +6,10 @@ export type Place = `/${Environment}/${string}`;
 /** Matches an id of the API, which ends with 26 characters of Crockford's base 32. */
 const ID = /^(evt|msg|req|dst|rpj|app|dom|al|tpl|top)_([0-9A-HJKMNP-TV-Z]{26})(?:\.\d+)?$/i;
 
-/** Returns the path of the screen for an id, or null for other text. A received request and its event share a ULID. */
+/**
+ * Returns the path of the screen for an id, or null for other text. The id of a received request opens its event, which
+ * has the same ULID.
+ */
 export function placeOfId(text: string, environment: Environment): Place | null {
   const [, prefix = '', ulid = ''] = ID.exec(text.trim()) ?? [];
   switch (prefix.toLowerCase()) {

@@ -32,10 +32,11 @@ export class Fleet {
   ) {}
 
   /**
-   * Resolves with the shared addresses once all processes serve. The first process starts before the others, migrates
-   * the database and creates the keys. If one of the others is killed during its start, it is restarted.
+   * Starts all processes, and resolves to the shared addresses once all of them serve. The first process starts alone,
+   * because it migrates the database and creates the keys. Any other process that is killed during its start is
+   * restarted.
    *
-   * @throws Error with the message of the process that does not start. The other processes run until `drain` is called.
+   * @throws Error with the message of a process that does not start. The other processes run until `drain` is called.
    */
   async start(): Promise<readonly ListeningAddress[]> {
     cluster.schedulingPolicy = cluster.SCHED_RR;

@@ -93,8 +93,8 @@ export function unsignedSample({ sample }: Preset, options: SampleOptions): Samp
 }
 
 /**
- * Returns the sample with another event type, or null if that is impossible. If the preset reads the type from two
- * places, splits the type at its first dot.
+ * Returns the sample with another event type, or null if that is impossible. Some presets read the type from two
+ * places. In this case, the type is split at its first dot.
  */
 export function sampleOfType(
   { sample, eventType }: Pick<Preset, 'sample' | 'eventType'>,

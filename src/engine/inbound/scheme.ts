@@ -12,8 +12,8 @@ export type KeyEncoding = 'utf8' | 'base64' | 'hex' | 'whsec';
 export type SignedValue = { header: string } | { query: string; isLowerCased?: true };
 
 /**
- * A part of the signed content, in signing order. HubSpot signs `decoded-url`, the URL with some characters decoded. A
- * part with `before` and `after` is omitted if the request lacks its value.
+ * A part of the signed content. `decoded-url` is the URL with some characters decoded, as HubSpot signs it. A part with
+ * `before` and `after` is omitted if the request lacks its value.
  */
 export type SignedPart =
   | 'body'

@@ -7,7 +7,7 @@ const SIGNATURES_MAX = 100;
 export interface SignatureTexts {
   signatures: string[];
   /**
-   * Text of the first timestamp part of the header. Later timestamp parts have no effect, because this text is signed.
+   * Text of the first timestamp part of the header. Later timestamp parts are ignored, because only this one is signed.
    */
   timestamp?: string;
 }

@@ -9,7 +9,10 @@ const CHARACTERS_A_UNIT = 32;
 const FEW_KEYS = 64;
 const FEW_KEYS_A_UNIT = 16;
 
-/** Limits the work of one validation, because a hostile schema could block the event loop. A unit is a few dozen ns. */
+/**
+ * Limits the work of one validation, because a hostile schema could block the event loop. Work is counted in units of a
+ * few dozen ns.
+ */
 export class Budget {
   private unitsLeft = 0;
 

@@ -87,7 +87,10 @@ export function valueFaults(errors: readonly ErrorObject[]): Fault[] {
   return [...faults.values()];
 }
 
-/** Converts `/lines/0/amount` to `lines.0.amount`. For a missing or unknown field, Ajv reports the parent's path. */
+/**
+ * Converts `/lines/0/amount` to `lines.0.amount`. For a missing or unknown field, Ajv reports the parent's path, so
+ * this appends the field's name.
+ */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')
@@ -103,10 +106,10 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error only repeats others. If all alternatives of `anyOf` or `oneOf` fail, Ajv reports errors for
- * each alternative, and another one for the keyword. The error of the keyword is redundant. The error of `if` is
- * redundant if its branch has errors. In `anyOf: [object, null]`, the error of the `null` branch is redundant if the
- * object has errors.
+ * Returns whether an error only repeats others. These are redundant:
+ *
+ * - the error of `anyOf`, `oneOf` or `if`, if Ajv also reports errors of its subschemas,
+ * - the error of the `null` branch in `anyOf: [object, null]`, if the object has errors.
  */
 function isEcho(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (['anyOf', 'oneOf', 'if'].includes(error.keyword)) {

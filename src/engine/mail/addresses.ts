@@ -97,8 +97,8 @@ export function canonicalDomain(domain: string): string | null {
   const labels = written.normalize('NFC').split('.');
   const ascii = domainToASCII(labels.join('.'));
   if (ascii.length > DOMAIN_MAX || !HOST.test(ascii)) return null;
-  // Rejects a name in which UTS 46 changes more than the case of letters, because it looks like another name. It may
-  // have full-width letters, ligatures, dots of other scripts or soft hyphens.
+  // Rejects a name in which UTS 46 changes more than the case of letters, because it looks like another name. Such a
+  // name contains, for example, full-width letters, ligatures, dots of other scripts or soft hyphens.
   const asciiLabels = ascii.split('.');
   const isUnchanged =
     asciiLabels.length === labels.length &&

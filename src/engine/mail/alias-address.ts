@@ -1,6 +1,9 @@
 /** Pattern of an alias name, optionally with a tag (RFC 5233). Both consist of words, separated by single dots. */
 const TAGGED = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\+[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)?$/;
-/** Prefix pattern: the start of a name or tag, then `*`. May end with a dot or a plus sign, unlike a complete name. */
+/**
+ * Prefix pattern: the start of a name or tag, then `*`. The start may end with a dot or a plus sign, unlike a complete
+ * name.
+ */
 const PATTERN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\.|\+(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?)?)?\*$/;
 /** Maximum length of a local part (RFC 5321, section 4.5.3.1.1). */
 const LOCAL_MAX = 64;

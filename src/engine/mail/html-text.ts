@@ -2,10 +2,13 @@ import { compile } from 'html-to-text';
 
 /** Maximum size of HTML that is converted, in characters. Converting one MB of nested tables takes over a second. */
 export const CONVERTED_CHARACTERS_MAX = 256 * 1024;
-/** Maximum nesting of elements. The HTML parser takes time quadratic in the nesting, and the converter is recursive. */
+/**
+ * Maximum nesting of elements with a required end tag. The HTML parser takes time quadratic in the nesting, and the
+ * converter is recursive.
+ */
 const LEVELS_MAX = 500;
 /**
- * Maximum nesting if elements with an optional end tag are counted, too. Such elements nest only if different kinds
+ * Maximum nesting of all elements, including those with an optional end tag. The latter nest only if different kinds
  * alternate.
  */
 const OPEN_ELEMENTS_MAX = 5_000;

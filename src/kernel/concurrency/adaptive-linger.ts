@@ -26,7 +26,7 @@ export interface LingerLimits {
  * sends each request after the previous response also has a high arrival rate, but its requests never share a group.
  * After several useless lingers, lingers are therefore tried less and less often.
  *
- * Pure: takes and returns values. Times are milliseconds of one monotonic clock.
+ * Reads no clock: all times are passed in, as milliseconds of one monotonic clock.
  */
 export class AdaptiveLinger {
   private readonly arrivalsMs: number[] = [];

@@ -161,9 +161,9 @@ export class ConfigReader {
 }
 
 /**
- * Returns why the credentials of a URL cannot be parsed reliably, or null. Userinfo ends at the last `@` before the
- * first `/`, `?` or `#` (RFC 3986, section 3.2; the URL standard specifies which `@`). A password with one of these
- * characters would be parsed as a host, port, path or database, and error messages would reveal it.
+ * Returns why the credentials of a URL cannot be parsed reliably, or null. A `/`, `?` or `#` in a password must be
+ * percent-encoded, because it ends the host part of a URL (RFC 3986, section 3.2). The rest of the password would be
+ * parsed as a path or database name, and error messages would reveal it.
  */
 export function authorityFault(url: string): string | null {
   const [, authority = '', rest = ''] = /^[^:/?#]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];

@@ -43,8 +43,8 @@ export function shownHeaders(
 }
 
 /**
- * Like `shownHeaders`, for ordered pairs. `secret` contains the names of additional secret headers (in lower case, `_`
- * replaced by `-`).
+ * Returns the headers as the API shows them, in order: sensitive values are visible only with write access. `secret`
+ * contains the names of additional secret headers (in lower case, `_` replaced by `-`).
  */
 export function shownPairs(
   headers: readonly (readonly [string, string])[],

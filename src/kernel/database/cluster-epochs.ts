@@ -13,11 +13,11 @@ const NOW = `(
   from pg_control_system())`;
 
 /**
- * SQL expression for the epoch of the current transaction. Transaction ids are comparable only within one cluster and
- * timeline, so each cluster and timeline has its own epoch.
+ * SQL expression for the epoch of the current transaction. Each cluster and timeline has its own epoch, because
+ * transaction ids are comparable only within one.
  *
- * If the cluster or timeline differs from the newest record, the epoch is higher than the recorded one, by 1 or by the
- * difference of the timelines. Two timelines therefore never share an epoch, even if timelines were skipped.
+ * If the newest recorded epoch is of another cluster or timeline, the result is a higher epoch, even before that epoch
+ * is recorded. Skipped timelines are counted too, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1

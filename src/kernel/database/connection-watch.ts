@@ -58,10 +58,11 @@ const PING_EVERY_MS = 60_000;
  * - The server is not executing it: the response or the statement was lost, and the connection is destroyed.
  * - The state is unknown: the connection is destroyed within five seconds.
  *
- * It then also checks all other connections to that server, so that the failure of a whole pool is detected at once.
+ * The watch then also checks all other connections to that server, so that the failure of a whole pool is detected as
+ * fast.
  *
  * The watch adds no work to statements, because it only samples each connection four times a second. It measures time
- * by counting samples. A pause of this process therefore does not look like a broken connection.
+ * by counting samples, so that a pause of this process does not look like a broken connection.
  */
 export class ConnectionWatch {
   private readonly seen = new Map<Watched, Seen>();

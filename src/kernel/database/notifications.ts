@@ -52,9 +52,8 @@ interface Beat {
  * After a reconnect, every listener therefore receives `*`, which means that anything may have changed.
  *
  * A heartbeat shows up to which time all notifications have arrived. It is a NOTIFY from this process to itself, sent
- * like a change and not over the LISTEN connection. PostgreSQL delivers notifications in commit order, so all changes
- * committed before the heartbeat have arrived with it. A `select 1` would not show this, because a pooler answers it
- * even if notifications do not arrive.
+ * like a change and not over the LISTEN connection. PostgreSQL delivers notifications in commit order. Everything
+ * committed before the heartbeat was sent has therefore arrived before it.
  */
 @Injectable()
 export class Notifications implements OnApplicationBootstrap, OnApplicationShutdown {

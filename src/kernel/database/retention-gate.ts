@@ -12,7 +12,7 @@ export const CLOSED_REST_MS = 60_000;
 
 /**
  * Decides whether data may be removed because it has expired. Every job that removes data by age checks the gate before
- * each turn. Removing data by a wrong clock would lose it. See ADR 18.
+ * each turn, because data removed by a wrong clock would be lost (ADR 18).
  *
  * The gate is closed while the clock of this machine differs from PostgreSQL's by a minute or more. It also closes if
  * PostgreSQL's clock jumps forward by more than a day. It then reopens after a day on monotonic clocks, or when an

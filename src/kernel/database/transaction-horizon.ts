@@ -1,11 +1,11 @@
 /**
- * SQL for a transaction id. All transactions of this database with a lower id have ended, committed or not.
+ * SQL expression for a transaction id below which all transactions of this database have ended, committed or not.
  *
  * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction there would keep it low. This
  * expression skips running transactions that are known to belong to another database.
  *
  * A transaction that ends during the query is treated as one of this database, so the result may be lower than an
- * earlier one. This is harmless, because transactions that have ended stay ended, and readers never move back.
+ * earlier one. This is harmless, because readers never move back.
  *
  * Use the expression in a single-statement transaction. The snapshot is then older than the list of running backends,
  * so a new backend is not mistaken for an ended one whose slot it reuses.
