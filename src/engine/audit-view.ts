@@ -13,7 +13,8 @@ const DEPTH_MAX = 12;
 const BYTES_MAX = 16_384;
 
 /**
- * Masks secrets, and passwords in URLs. If a resource is too large, keeps only its identity and sets `truncated: true`.
+ * Returns a resource for the audit log: masks secrets, and passwords in URLs. If the resource is too large, returns
+ * only its id and name, and `truncated: true`.
  */
 export function auditView(resource: Fields): Fields {
   const masked = maskedValue(resource, 0) as Fields;

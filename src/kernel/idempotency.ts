@@ -7,7 +7,10 @@ export interface IdempotentRequest {
   key: string;
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
-  /** Token with which the HTTP layer reserved the key. The statement that writes the effect ends the reservation. */
+  /**
+   * Token of the reservation of the key by the HTTP layer. The reservation ends when the effect of the request is
+   * stored.
+   */
   fence?: string;
 }
 

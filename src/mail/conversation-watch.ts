@@ -25,7 +25,7 @@ export interface WatchedOptions {
 }
 
 /**
- * Margin added to nodemailer's own time limits, so that this watch acts first. Only the watch knows which reply is
+ * Margin added to nodemailer's own time limits, so that this watch acts first. Only this watch tracks which reply is
  * pending.
  */
 const MARGIN_MS = 5_000;

@@ -83,8 +83,8 @@ export class PortListener {
     const { server } = this;
     // The code below handles errors from `listen`. Later errors belong to a single connection.
     server.on('error', () => undefined);
-    // Connections are closed without a reply only at twice the limit. `maxConnections` is unsuitable: with several
-    // processes on one port, each full process passes the connection on to another process.
+    // Connections above the limit get a reply. Above twice the limit, they are closed without one. `maxConnections` is
+    // unsuitable, because a full process would pass the connection on to another process that shares the port.
     server.server.prependListener('connection', (socket: Socket) => {
       server.server.getConnections((_, count) => count > this.connectionsMax * 2 && socket.destroy());
     });

@@ -17,8 +17,8 @@ type Target = Pick<Schemas['DestinationItem'], 'id' | 'status'> &
   Partial<Pick<DestinationDetail, 'circuit' | 'disabled_reason'>>;
 
 /**
- * Queries the health of a destination. For a destination of a list, loads the details only if it is disabled or its
- * circuit may be open. Loads the last hour only if attempts failed in the last day.
+ * Queries the health of a destination. In a list, loads the details only if the destination is disabled or its circuit
+ * may be open. Loads the last hour only if attempts failed in the last day.
  */
 export function useDestinationHealth(target: Target, isAsked = true): DestinationHealth {
   const { id, status } = target;

@@ -74,7 +74,7 @@ function statesOf(delivery: Delivery, last: Attempt | undefined): TimelineEntry[
 
 /**
  * Returns the state of a delivery as the console shows it. A delivery without an attempt went to a pull consumer, and
- * is shown as available. A delivery that a replay replaced is not shown as failed, because the replay decides.
+ * is shown as available. A delivery that a replay replaced is shown as superseded and not as failed.
  */
 export function deliveryStatusOf(
   { status, reason, pull }: Pick<Delivery, 'status' | 'reason' | 'pull'>,

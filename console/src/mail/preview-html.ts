@@ -11,9 +11,9 @@ const TAG = /<[a-z](?:[^"'>]|"[^"]*"|'[^']*')*>/gi;
 export const STYLE_KEPT = 'data-posthorn-style';
 
 /**
- * Separates the styles from the HTML. The policy of the page would block styles in parsed HTML, but allows a script to
- * set them. Also drops event handlers, so that the browser reports none. The sanitizer, and not this function, makes
- * the HTML safe.
+ * Separates the styles from the HTML, because the policy of the page blocks styles in parsed HTML but allows a script
+ * to set them. Also removes event handlers, so that the browser reports no violations of the policy. The sanitizer, and
+ * not this function, makes the HTML safe.
  */
 export function plainHtmlOf(source: string): PlainHtml {
   const sheets: string[] = [];

@@ -1,8 +1,8 @@
 const MEMBER = ',"payload":';
 
 /**
- * Returns the original text of the payload, in which escapes, and numbers that a double cannot represent, are
- * unchanged. The payload must be the last member of the event. Returns null if there is no payload.
+ * Returns the payload exactly as it stands in the text of an event, including escapes and numbers that a double cannot
+ * represent. The payload must be the last member of the event. Returns null if there is no payload.
  */
 export function payloadText(event: string): string | null {
   const parsed = JSON.parse(event) as { payload?: unknown };

@@ -39,8 +39,9 @@ export function compileCondition(
 }
 
 /**
- * Compiles a filter, which has the same syntax as a rule's `when`. A test without a type is a `json` test. If a filter
- * contains a `json` test, it never matches a body over 128 KB or a body that is not JSON, not even with `not`.
+ * Compiles a filter, which has the same syntax as a rule's `when`. A test without a type is a `json` test. A filter
+ * with a `json` test matches no body over 128 KB and no body that is not JSON. This also applies to a test inside
+ * `not`.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

@@ -98,8 +98,8 @@ function proofHeaders(preset: Preset, request: Sample): string[] {
 }
 
 /**
- * Changes that keep the body well-formed and must be detected, for schemes that do not cover every byte of the body.
- * Null for schemes that do not cover the body.
+ * Schemes that do not sign every byte of the body, each with a change that verification must detect. The changed body
+ * is still well-formed. Null if the scheme does not sign the body at all.
  */
 const CHANGES: Partial<Record<Scheme['kind'], readonly [RegExp, string] | null>> = {
   token: null,

@@ -25,8 +25,8 @@ export interface DomainKey {
 }
 
 /**
- * `dkimSigner`: the owner of the keys that sign. `platformDkimUntil`: time until which mail in transit needs the
- * platform's records.
+ * `dkimSigner`: the owner of the keys that sign the domain's mail. `platformDkimUntil`: time until which the platform's
+ * records must stay published for mail in transit.
  */
 export interface DomainSigner {
   dkimSigner: 'platform' | 'domain';

@@ -17,8 +17,8 @@ const NO_TAG =
   'is not a tag. The tags are {{name}}, {{{name}}}, {{#name}}…{{/name}}, {{^name}}…{{/name}} and {{! comment }}';
 
 /**
- * Names of placeholders for the recipient's unsubscribe link. Rendering preserves them. They are replaced in each
- * email.
+ * Placeholders for the recipient's unsubscribe link. Rendering a template keeps them, because each email replaces them
+ * with its own link.
  */
 export const LINK_NAMES: readonly string[] = ['unsubscribe_url', 'RESEND_UNSUBSCRIBE_URL'];
 

@@ -115,7 +115,10 @@ export class Connection extends pg.Client implements Watched {
   }
 }
 
-/** The counters of a socket. Node.js counts bytes as written before they are sent, so the handle's queue is used. */
+/**
+ * Internal counters of a socket. Node.js counts bytes as written before they are sent, so the handle's queue of unsent
+ * bytes is read instead.
+ */
 interface MeteredSocket {
   bytesRead?: number;
   _handle?: { writeQueueSize?: number } | null;

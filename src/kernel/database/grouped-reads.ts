@@ -5,8 +5,9 @@ import { GroupCommit } from './group-commit.js';
 const GAP_MS = 2;
 
 /**
- * Batches concurrent reads into one statement. Reads that arrive while it runs form the next batch. Nothing is cached,
- * so every result is newer than its request. `read` returns values in the order of its keys, without a transaction.
+ * Batches concurrent reads into one statement. Reads that arrive while a statement runs form the next batch. Nothing is
+ * cached, so a result is never older than its request. `read` returns one value per key, in the order of the keys, and
+ * uses no transaction.
  */
 export class GroupedReads<K, V> {
   private readonly group: GroupCommit<K, V>;

@@ -10,7 +10,10 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
 const FIRST_LAGS_MS = 50;
 
-/** Maximum time that a gauge waits for the gauges before it. A hanging server thus delays a scrape by one timeout. */
+/**
+ * Maximum time that a gauge waits for the gauges before it, so that a hanging server delays a scrape by only one
+ * timeout.
+ */
 const TURN_MS_MAX = 250;
 
 /** Creates all metrics, so that their names are unique and documented in one place. */

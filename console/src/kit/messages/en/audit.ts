@@ -1,4 +1,6 @@
-/** Texts of the audit log, in English. A sentence has the actor and, if the action has one, the name of the resource. */
+/**
+ * Texts of the audit log, in English. Each sentence contains the actor, and the name of the resource if there is one.
+ */
 export const auditEn = {
   'audit.sentence': 'Change',
   'audit.details': 'Details',

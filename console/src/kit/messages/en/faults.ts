@@ -1,4 +1,4 @@
-/** Texts for errors of the API, in English. Only for errors whose message would name a route or says too little. */
+/** Texts for errors of the API, in English. Contains only errors whose own message names a route or says too little. */
 export const faultsEn = {
   'fault.reason.domain_paused':
     'This domain is paused, because too many of its emails bounced or were reported as spam. Open the domain to see the rates, and select “Resume”.',
