@@ -4,7 +4,10 @@ import type { Role } from '#kernel/config/config.js';
 import { HttpModule } from '../http/http.module.js';
 import type { LoadedExtension } from './extensions.js';
 
-/** Tokens of global enhancers, which would also change Posthorn's routes, and the decorator to use instead of each. */
+/**
+ * Tokens of global enhancers, each with the decorator to use instead. A global enhancer would also change Posthorn's
+ * routes.
+ */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   APP_PIPE: '@UsePipes',
   APP_FILTER: '@UseFilters',

@@ -96,7 +96,8 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | null {
 
 function templateFault(template: string, known: readonly string[], needed: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
-  // Rejects a brace outside a placeholder. It is a misspelled placeholder, which would be signed as ordinary text.
+  // Rejects a brace outside a placeholder. It belongs to a misspelled placeholder, which would be signed as ordinary
+  // text.
   if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
     return `has braces around something other than ${known.join(', ')}`;
   }

@@ -90,7 +90,8 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) =>
 /** Positions of the two digits of each byte in the text of a UUID. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-// Reused buffers for conversions, of which every message needs a dozen. Only the resulting text is allocated.
+// Buffers that all conversions reuse, because every message needs a dozen conversions. Only the resulting text is
+// allocated.
 const uuidCodes = Array.from('00000000-0000-0000-0000-000000000000', (char) => char.charCodeAt(0));
 const scratch = new Uint8Array(16);
 

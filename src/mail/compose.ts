@@ -124,7 +124,10 @@ export async function signMessage(
   return signed(withSecond, dkim, fields);
 }
 
-/** Returns the message with an Ed25519 signature. The RSA signature is added before it and does not cover it. */
+/**
+ * Returns the message with an Ed25519 signature. The RSA signature is added later, above this one, and does not cover
+ * it.
+ */
 async function signedTwice(
   unsigned: Buffer,
   { domain, selector, privateKey }: DkimKey & { domain: string },

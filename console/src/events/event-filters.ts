@@ -124,7 +124,7 @@ export function asFixedQuery(filters: EventFilters, nowMs: number): EventQuery {
 
 /**
  * Returns the filters for the event stream. Omits the time range, because the stream sends only current changes. Omits
- * state and error, by which the console itself filters.
+ * state and error, because the console itself filters by them.
  */
 export function asStreamQuery({
   event_type,

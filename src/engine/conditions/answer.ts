@@ -48,7 +48,9 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ]);
 
-/** Headers that must not contain request values: a sender could redirect the browser or change the body's type. */
+/**
+ * Headers that must not contain request values, because a sender could redirect the browser or change the body's type.
+ */
 const STATIC_NAMES: ReadonlySet<string> = new Set(['content-type', 'location', 'refresh', 'link']);
 
 /** Prevents a browser from executing echoed content in Posthorn's origin. */

@@ -13,8 +13,7 @@ describe('a pattern', () => {
     const isMatch = typeof operator === 'string' ? operator : operator.holds('abbabaab'.repeat(500));
 
     expect(isMatch).toBe(false);
-    // The automaton's state cache exists, because the search used it. It is empty, because the operator then cleared
-    // it.
+    // The search used the automaton's state cache, so it exists. The operator cleared it afterwards, so it is empty.
     expect(compiled.re2Input.lazyDFA).not.toBeNull();
     expect([compiled.re2Input.lazyDFA.stateCount, compiled.re2Input.lazyDFA.stateCache.size]).toEqual([0, 0]);
   });

@@ -35,8 +35,8 @@ export function verify(
       ? 'verified'
       : 'failed';
   } catch {
-    // Malformed keys and deeply nested JSON make node:crypto and JSON throw. Only an attacker or a wrong secret causes
-    // them.
+    // node:crypto throws for malformed keys, and JSON functions throw for deeply nested JSON. Only an attacker or a
+    // wrong secret causes these errors.
     return 'failed';
   }
 }

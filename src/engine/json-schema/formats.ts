@@ -2,7 +2,10 @@ import { fastFormats, fullFormats } from 'ajv-formats/dist/formats.js';
 
 type Test = (text: string) => boolean;
 
-/** Returns a test that also rejects texts over `lengthMax`, which are invalid and slow for some regular expressions. */
+/**
+ * Returns a test that also rejects texts over `lengthMax`. Such texts are invalid, and slow for some regular
+ * expressions.
+ */
 const short = (format: unknown, lengthMax: number): Test => {
   const test = testOf(format);
   return (text) => text.length <= lengthMax && test(text);

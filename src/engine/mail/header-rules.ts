@@ -4,7 +4,10 @@ const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
-/** Maximum length of text without a space, because it cannot be folded into lines of 998 bytes (RFC 5322, 2.1.1). */
+/**
+ * Maximum length of text without a space. Such text cannot be folded, and must fit into a line of 998 bytes (RFC 5322,
+ * 2.1.1).
+ */
 const WORD_BYTES_MAX = 900;
 
 /** Field names of RFC 5322, limited to the characters used in practice. */

@@ -69,7 +69,7 @@ function nameIn(header: string): string | null {
       value: quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'),
     }),
   );
-  // Prefers the extended form. Clients add the plain form only for readers that do not support the extended form.
+  // Prefers the extended form of the parameter (RFC 2231). Clients add the plain form only for old readers.
   const extended = given.filter(({ isExtended }) => isExtended).map(({ value }) => value);
   const [, charset, rest] = /^([^']*)'[^']*'(.*)$/.exec(extended[0] ?? '') ?? [];
   const name = extended.length > 0 ? [rest ?? extended[0], ...extended.slice(1)].join('') : (given[0]?.value ?? '');

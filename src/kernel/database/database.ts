@@ -23,9 +23,7 @@ export interface PiggybackStatement {
   onCommitted(rows: unknown[]): void;
 }
 
-/**
- * Sets the lock timeout of a piggyback statement. Runs after the main statement, so that it does not affect that one.
- */
+/** Sets the lock timeout for a piggyback statement. Runs after the main statement, which must not be limited by it. */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {

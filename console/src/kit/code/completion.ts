@@ -59,7 +59,10 @@ export function completedText({ opens, closes }: CompletionPlace, text: string):
   return `${opens ? '"' : ''}${JSON.stringify(text).slice(1, -1)}${closes ? '"' : ''}`;
 }
 
-/** Returns the name of the member whose value begins here, null for a name of a member, or undefined for neither. */
+/**
+ * Returns the name of the member whose value begins here. Returns null where a member's name begins, otherwise
+ * undefined.
+ */
 function memberAt(text: string, tokens: readonly Token[], at: number): string | null | undefined {
   const before = text.slice(0, at).trimEnd();
   if (before.endsWith(':')) {

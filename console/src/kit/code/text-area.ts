@@ -23,7 +23,9 @@ export function selectLine(field: HTMLTextAreaElement | null, line: number): voi
   field.scrollTop = (line - 1) * parseFloat(lineHeight) - field.clientHeight / 2;
 }
 
-/** Returns the position of a list below a character, relative to the frame of the editor, and within this frame. */
+/**
+ * Returns the position of a list below a character, relative to the editor's frame. The list stays within this frame.
+ */
 export function placeBelowCaret(field: HTMLTextAreaElement | null, at: number): CSSProperties {
   const area = field?.parentElement;
   if (field === null || !area) return {};

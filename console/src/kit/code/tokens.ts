@@ -4,7 +4,9 @@ import type { Token, TokenKind } from './token';
 
 export type CodeLanguage = 'json' | 'javascript';
 
-/** A part of a line with one color. `mark` is set on a bracket: part of the pair at the caret, or without a partner. */
+/**
+ * A part of a line with one color. `mark` is set on brackets that belong to the pair at the caret or have no partner.
+ */
 export interface Piece {
   text: string;
   kind: TokenKind | 'plain';

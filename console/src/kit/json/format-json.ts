@@ -16,7 +16,10 @@ export function formatJson(text: string): string | null {
   }
 }
 
-/** Like `formatJson`, but works in slices, so that the page stays responsive. Rejects when `signal` is aborted. */
+/**
+ * Formats JSON as `formatJson` does, but in slices, so that the page stays responsive. Rejects when `signal` is
+ * aborted.
+ */
 export async function formatJsonInSlices(text: string, signal: AbortSignal): Promise<string | null> {
   const steps = formatting(text);
   for (;;) {
