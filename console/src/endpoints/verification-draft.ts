@@ -110,8 +110,8 @@ export function timestampPlaceOf({ timestampField, timestampHeader }: Verificati
 }
 
 /**
- * Returns the changes for reading the time of signing from another place. Resets the signed content if it contains the
- * time but there is none now, or the reverse.
+ * Returns the changes that set where the signing time is read. Also removes the template of the signed content if it no
+ * longer fits: it contains the time although none is read, or the reverse.
  */
 export function withTimestampPlace(place: TimestampPlace, { signed }: VerificationSettings): VerificationChanges {
   const isSigned = /\{\{\s*timestamp\s*\}\}/.test(signed ?? '');

@@ -6,8 +6,9 @@ interface Family {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})?( .+)$/;
 
 /**
- * Makes one page of Prometheus text. The label `process` identifies the process. Each metric appears once with all of
- * its samples, as the format requires.
+ * Merges the metrics of all processes into one page of Prometheus text. The label `process` identifies the process.
+ * Each metric appears once with all of its samples, as the format requires.
+ *
  * @param pages pages by process number, as prom-client writes them: the header of a metric, then its samples
  */
 export function mergedFigures(pages: ReadonlyMap<number, string>): string {
