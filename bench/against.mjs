@@ -18,8 +18,8 @@ const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Maps the name of each benchmark row that measures a sustained rate to the function that prepares this row. The
- * function is called for both services.
+ * Functions that prepare the benchmark rows with a sustained rate, by the name of the row. Each function is called for
+ * both services.
  *
  * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
  */

@@ -181,8 +181,8 @@ export const BUDGETS = [
 export const judgeAll = (measured) => BUDGETS.map((budget) => judge(budget, measured));
 
 /**
- * Checks one budget. It is kept if the whole 95 % interval of the ratio satisfies the bound, and missed if the whole
- * interval violates it. Otherwise the run is inconclusive.
+ * Checks one budget. The budget is kept if the whole 95 % interval of the ratio satisfies the bound, and missed if the
+ * whole interval violates the bound. Otherwise the run is inconclusive.
  *
  * @param {Budget} budget @param {Measured} measured @returns {Judged}
  */

@@ -117,8 +117,8 @@ async function wayToRows(page, url) {
 }
 
 /**
- * Measures the time until the first event row with an empty cache, at the second visit, and at the third visit, when
- * the browser has also cached the compiled code.
+ * Measures the time until the first event row at three visits: with an empty cache, with cached files, and with cached
+ * compiled code.
  *
  * @param {Scene} scene
  */
@@ -234,8 +234,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // After a large burst of messages, the list drops its older rows and reloads them during scrolling. Therefore the
-  // rows are counted while scrolling.
+  // If the list dropped older rows after a burst, only scrolling loads them again. The rows are then counted while
+  // scrolling.
   const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
@@ -355,7 +355,11 @@ async function seenOnTheWay(page) {
   );
 }
 
-/** Returns the numbers of rows in the list, behind the "new" button, and reported as not shown. @param {Page} page */
+/**
+ * Returns three numbers of rows: shown in the list, waiting behind the "new" button, and reported as not shown.
+ *
+ * @param {Page} page
+ */
 async function figuresOf(page) {
   return page.evaluate((rowPx) => {
     const number = (/** @type {RegExp} */ pattern) =>

@@ -10,8 +10,8 @@ const MANY = 2_000;
 const BREAK_IN = 600;
 const CALLS_AT_ONCE = 16;
 /**
- * Number of messages sent to one destination to measure the cost of accepting messages. The measurement with a hundred
- * endpoints per message sends a twentieth of this number.
+ * Number of messages with which the cost of accepting is measured. With a hundred endpoints per message, only a
+ * twentieth of this number is sent.
  */
 const ACCEPTS = 60_000;
 

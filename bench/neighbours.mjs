@@ -58,8 +58,8 @@ const ROUNDS_MIN = 2;
  */
 
 /**
- * Measures a healthy destination alone and alongside a neighbor. The short slices alternate, because the speed of a
- * machine varies by more than the bounds. Each round also measures half of the rate alongside the neighbor.
+ * Measures a healthy destination alone and beside a neighbor, in short alternating slices, because the machine's speed
+ * changes by more than the budgets allow. Each round also measures half of the rate beside the neighbor.
  *
  * @param {import('./window.mjs').Bench} bench @param {import('./window.mjs').Subject & { database: string }} subject
  * @param {string} name @param {Neighbour} neighbour @param {import('./rows.mjs').Report} report

@@ -16,9 +16,7 @@ const RAMP_MS = 1000;
  */
 const REST_MS = 1000;
 const LOOK_MS = 300;
-/**
- * Share of one core. The programs count as quiet if they use less in total: two idle services use less, a vacuum more.
- */
+/** Share of one core. Programs that together use less are quiet. Two idle services use less, and a vacuum uses more. */
 const QUIET_SHARE = 0.15;
 /** Maximum wait until the programs are quiet. After this time, the slice starts anyway. */
 const QUIET_WITHIN_MS = 8000;

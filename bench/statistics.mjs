@@ -79,7 +79,7 @@ export function ratioOf(pairs) {
 
 /**
  * Describes a ratio in words. Equality is checked first, because a difference that is too small to matter may still be
- * significant.
+ * statistically significant.
  *
  * @param {import('./statistics.mjs').Ratio} ratio @param {number} tolerance ratio difference that is considered equal
  * @param {Words} words

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Extends the ledger for receiving: adds raw requests, and the disposition of events before routing. The new columns
- * are nullable without a default, so adding them changes only the catalog.
+ * Creates the table of raw requests. Adds to events the received body, and the `disposition` of events that were not
+ * routed. The new columns are nullable without a default, so adding them changes only the catalog.
  */
 export class Receiving1732300100000 implements MigrationInterface {
   name = 'Receiving1732300100000';

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the tables of the items of pull destinations, in the order of acceptance, and of each consumer's position.
+ * Creates two tables: the items of pull destinations in the order of acceptance, and the position of each consumer.
  *
  * Items are ordered by transaction id. A reader returns only rows of transactions below the oldest running transaction,
  * so it does not skip rows that are committed later. Transaction ids are valid within one timeline of one PostgreSQL

@@ -1,12 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the metrics tables. Every commit of the ledger adds its sums as a part, in the same statement. A job folds
- * parts into rollups. No row is updated during a delivery, and the sums stay exact even if a process is killed.
+ * Creates the metrics tables. Every commit of the ledger inserts its sums as a part, in the same statement, so the sums
+ * stay exact even if a process is killed. A job folds parts into rollups, so no delivery updates a row.
  *
- * Parts exist for about a second. Autovacuum therefore runs at a fixed number of dead rows and keeps empty pages for
- * reuse. It collects no statistics, because they would be outdated at once. The rollups of the current windows change
- * every second. Free space in their pages keeps these updates out of the indexes. Takes no lock on existing tables.
+ * Parts exist for about a second. Autovacuum therefore runs at a fixed number of dead rows, keeps empty pages for
+ * reuse, and collects no statistics. The rollups of the current windows change every second. Their pages keep free
+ * space, so that an update does not change the indexes. Takes no lock on existing tables.
  */
 export class Rollups1732300300000 implements MigrationInterface {
   name = 'Rollups1732300300000';

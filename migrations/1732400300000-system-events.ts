@@ -1,18 +1,18 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds tables for the signals that cause system events, and for the system events that are being sent. Adds the
- * destination of an environment's system events.
+ * Creates the tables of the signals that cause system events, and of the system events that are being sent. Adds the
+ * destination of system events to `environments`: a column without a default, which locks that table briefly, whatever
+ * its size.
  *
- * Creates two tables, and adds a column without a default to `environments`, which locks that table briefly regardless
- * of its size. Signals exist for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
+ * Signals exist for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
  */
 export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
-    // the timeout, the service fails to start, and its start is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
+    // the start of the service fails, and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       create table system_signals (

@@ -5,9 +5,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * index when they may have missed the notification of such a change. A row enters the index when it is marked and
  * leaves it when the delivery ends, so other statements do not update the index.
  *
- * Only statements with the same condition as the index use it. With the condition `withdrawn is not null`, the planner
- * would also consider the index for statements that find single rows. It would then prefer this index to the primary
- * key, because the index looks empty to the planner.
+ * The condition is an expression, because PostgreSQL uses the index only for statements with the same expression. With
+ * `withdrawn is not null`, the planner would prefer this index to the primary key for statements that find single rows,
+ * because the index looks empty.
  */
 export class WithdrawnIndex1732400700000 implements MigrationInterface {
   name = 'WithdrawnIndex1732400700000';

@@ -8,8 +8,8 @@ export class PullPositionsTarget1732689700000 implements MigrationInterface {
   name = 'PullPositionsTarget1732689700000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits how long this migration waits for a lock, because all later queries on the table must wait as well. After
-    // the timeout, the service fails to start, and its start is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
+    // the start of the service fails, and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(
       'create index pull_positions_target_id_idx on pull_positions (environment_id, target_id, key_id)',

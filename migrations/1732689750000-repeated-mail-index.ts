@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Replaces the index for the search for duplicate messages, so that the planner no longer chooses another index for
- * this search. Partitions of received mail have no statistics. An index on `(environment_id, alias_id, sha256)` and one
- * on `(environment_id, alias_id, id)` both seemed to lead to a single row, and PostgreSQL chose the smaller one once
- * autovacuum had counted the rows. Every incoming message was then compared with all messages of its alias on that day.
+ * Replaces the index for the search for duplicate messages, because the planner chose another index. Partitions of
+ * received mail have no statistics. Therefore the indexes on `(environment_id, alias_id, sha256)` and `(environment_id,
+ * alias_id, id)` both seemed to lead to a single row. Once autovacuum had counted the rows, PostgreSQL chose the
+ * smaller one. It then compared every incoming message with all messages of its alias on that day.
  *
  * `create index` takes a share lock on each partition while it reads the partition once. Mail that arrives in that time
  * waits or is sent again.

@@ -13,8 +13,8 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits how long this migration waits for a lock, because later queries on the table must wait as well. After the
-    // timeout, the service fails to start, and its start is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
+    // the start of the service fails, and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

@@ -175,7 +175,7 @@ describe('history of an application endpoint', () => {
   it('a filtered page scans 500 events and returns a cursor, even if nothing matches', async () => {
     const { application, id } = await failing('url', 0);
     const event = await attempted((await emit(server, application, { event_type: 'rare' })).message_id, 1);
-    // Ids of newer copies of the event: the ids that directly follow the event's id. The copies have no attempts.
+    // Adds 1,100 newer events without attempts. Their ids directly follow the id of the first event.
     const hex = uuidOf(event).replaceAll('-', '');
     const ids = Array.from({ length: 1_100 }, (_, i) =>
       (BigInt(`0x${hex}`) + BigInt(i + 1)).toString(16).padStart(32, '0'),

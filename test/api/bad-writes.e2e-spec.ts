@@ -221,7 +221,10 @@ describe('bad input on every write operation', () => {
     expect(faults).toEqual([]);
   }, 240_000);
 
-  /** Returns a body in which only `field` can be invalid. If a name occurs twice, the parser uses the last value. */
+  /**
+   * Returns a body in which only `field` can be invalid. Adds the field last, because the parser uses the last value of
+   * a repeated field.
+   */
   function bodyWith(path: string, field: string, value: string): string {
     const rest: Record<string, object> = {
       '/v1/destinations': { name: 'Odd', type: 'pull' },

@@ -107,7 +107,7 @@ describe('cancel', () => {
 
     expect(await cancelled(destination)).toBe(2_300);
 
-    // Only the attempts in flight are left. The target's concurrency window limits their number.
+    // The cancellation leaves only the attempts in flight: at most 32, because of the target's concurrency window.
     await until(
       () => open(destination),
       (rows) => rows <= 32,

@@ -331,7 +331,7 @@ describe('the circuit breaker', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => send(server, `${target.url}?number=${i}`)));
     await until(count, (known) => known === before + 100);
     await sql.rows(`update circuits set changed_at = now() - interval '49 hours'`);
-    // Makes the workers read all circuits, because they may have missed notifications.
+    // Makes the workers read all circuits again, because a change by SQL sends no notification.
     await sql.rows(`select pg_notify('posthorn', 'circuit:*')`);
 
     await until(

@@ -126,7 +126,7 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // The domain's check is claimed. No process repeats this check, even when the due check of another domain runs.
+      // No process repeats the claimed check of this domain, not even while it checks a second domain that is due.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 

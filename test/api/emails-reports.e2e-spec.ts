@@ -385,8 +385,7 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // If the bounce were recorded twice, this count would differ. The row of a system event is deleted when the
-        // event is sent.
+        // A second record of the bounce would increase this count. Without a row, the system event was already sent.
         expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

@@ -611,8 +611,8 @@ describe('events', () => {
     };
 
     /**
-     * Returns the id of a new event with a delivery in each given status, and with a superseded delivery in every
-     * status.
+     * Creates an event with one delivery in each of these statuses, and returns its id. Also adds a superseded delivery
+     * in every status, which must not count.
      */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));

@@ -194,7 +194,8 @@ describe('isolation of targets', () => {
     lag.disable();
     await other.stop();
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
-    // A stalled receiver process sees several deliveries at once. Its event loop lag shows how long it stalled.
+    // If this process stalls, it records several deliveries at once. The maximum event loop lag shows how long it
+    // stalled.
     const stalledSeconds = lag.max / 1e9;
     const most = PER_SECOND * (1.5 + stalledSeconds) + Math.max(1, PER_SECOND / 10);
     const atMs = posts.map(({ at }) => at.getTime());

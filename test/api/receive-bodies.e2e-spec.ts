@@ -62,7 +62,7 @@ const BODIES: [string, Case][] = [
   ['an empty body', text('', 'application/json')],
 ];
 
-/** Content types that providers send. A rejected webhook would be lost. */
+/** Content types that providers send. Each must be accepted, because a rejected webhook would be lost. */
 const TYPES: (string | undefined)[] = [
   undefined,
   '',

@@ -275,8 +275,8 @@ describe('max_body_bytes', () => {
     expect((await large()).status).toBe(200);
     for (const { write } of open) write(Buffer.alloc(MAX - 1));
 
-    // These probes send no bytes and reserve no memory. The first 503 shows that the open requests have reserved all
-    // memory.
+    // Sends probes until a 503 shows that the open requests have reserved all memory. The probes send no bytes, so they
+    // reserve no memory themselves.
     for (let status: number | null = null; status !== 503;) {
       const idle = begun(server, endpoint, 2 * MEGABYTE);
       status = await Promise.race([idle.answered, pause(500, null)]);

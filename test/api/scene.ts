@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-// kernel/ids.js would load Nest into every suite.
+// Not imported from kernel/ids.js, which would load Nest into every suite.
 import { decodeUlid } from '../../src/kernel/ulid.js';
 import type { Answer, ReceivedRequest, Receiver } from '../support/receiver.js';
 import { startReceiver } from '../support/receiver.js';

@@ -132,7 +132,7 @@ describe('incoming email', () => {
 
       for (const local of ['support', 'Support+x', 'anything', 'postmaster', 'b+nothing-of-ours'])
         await sendMail(port, `${local}@Exact.Customer.example`, mailText());
-      // An address with the prefix of a return path does not belong to an alias.
+      // `b+…` is the form of a return path, so no alias gets the mail to this address.
       expect([(await rowsOf(exact)).length, (await rowsOf(all)).length]).toEqual([2, 2]);
     });
 

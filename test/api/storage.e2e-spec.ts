@@ -21,7 +21,9 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** Time limit for recovery. Lost claims are released when the worker's old name expires, up to 60 s later. */
+/**
+ * Time limit for recovery. A claim whose response was lost is released when its worker id expires, up to 60 s later.
+ */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
 describe('while PostgreSQL is unavailable', () => {

@@ -7,7 +7,7 @@ import { ROOT } from './source-tree.js';
 /** Files of a generated source tree, each with its imports. The tree contains nothing else. */
 type Tree = Record<string, string[]>;
 
-/** Imports that the rules allow. Each exception of a rule has an import that needs the exception. */
+/** Imports that the rules allow, including one import for each exception of a rule. */
 const LAWFUL: Tree = {
   'src/main.ts': ['./app.module.js', './bootstrap/data-source.js', './kernel/clock.js', '#modules/auth/contract.js'],
   'src/app.module.ts': ['./modules/send/send.module.js', '@nestjs/common'],

@@ -10,8 +10,8 @@ export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked. An application with as many messages has the same id. PostgreSQL
- * keeps no separate statistics about this id, because it has so few events per day.
+ * Id of a target whose deliveries are all parked, and of an application with as many messages. It has so few events per
+ * day that PostgreSQL keeps no separate statistics about it.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
 /** Number of targets whose pending deliveries are parked, because the targets accept no deliveries now. */

@@ -18,7 +18,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A down migration restores check constraints as NOT VALID, because it does not check existing rows. */
+/**
+ * Removes NOT VALID before schemas are compared. A down migration adds it to check constraints, because it does not
+ * check existing rows.
+ */
 const checked = (schema: readonly string[]): string[] => schema.map((line) => line.replace(/ NOT VALID$/, ''));
 
 describe('migrations', () => {

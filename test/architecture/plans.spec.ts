@@ -70,7 +70,10 @@ import { explain, type Plan, type Recorded, recorder } from './plans.js';
 const TENANT = { environmentId: ENVIRONMENT } as Tenant;
 const WORKER = '0190f0a0-0000-0000-0000-00000000000c';
 const DAY_MS = 86_400_000;
-/** Pages that a list reads for each result: event, state and last attempt, each through an index three levels deep. */
+/**
+ * Maximum number of pages for each listed event: its row, its state and its last attempt, each through an index with
+ * three levels.
+ */
 const PAGES_A_ROW = 40;
 
 let ledger: FilledLedger;
@@ -163,7 +166,7 @@ function event(n: number, idempotency: NewEvent['idempotency'] = null): NewEvent
   };
 }
 
-/** Returns a message to ten endpoints. */
+/** Returns one message with ten events, one for each of ten endpoints. */
 function fanOut(
   n: number,
   admission: AdmittedMessage['admissions'][number],
@@ -682,8 +685,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // The planner may use either index on failures, and any index on messages, because the messages table is
-          // empty.
+          // Ignores two indexes on deliveries, because the planner may use either for failures. Ignores the indexes on
+          // messages, because that table is empty.
           const among = made.indexes.filter(
             (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
           );
@@ -847,9 +850,9 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-          // The service filters by error only together with states of events that can have this error or status.
+          // Skips combinations that the service never uses: an error or a status with states that cannot have it.
           if (given.error && !STATES_OF[given.error]?.includes(String(given.status ?? given.statuses))) continue;
-          // An event without a route has no destination, and is never parked for an application.
+          // Skips combinations that match nothing: a parked event has no destination and belongs to no application.
           if (
             (given.destinationId || given.applicationId) &&
             (given.status === 'parked' || given.statuses?.includes('parked'))

@@ -27,7 +27,7 @@ const JOBS: Readonly<Record<string, string>> = {
   'src/modules/sign-in/codes.store.ts': 'src/modules/sign-in/codes.ts',
 };
 
-/** Stores that remove data by age although the data belongs to no customer. */
+/** Stores that remove data by age without `RetentionGate`, because the data belongs to no customer. */
 const OTHERS: Readonly<Record<string, string>> = {
   'src/modules/destinations/circuits.store.ts': 'counts of failures, and circuits of targets that were deleted',
   'src/modules/ledger/worker-registry.store.ts': 'leases of workers',

@@ -35,7 +35,8 @@ beforeAll(async () => {
   literals = sqlLiterals(new Set(rows.map(({ name }) => name)));
   const declared = await declaredStatements([...new Set(literals.map(({ file }) => file))]);
   statements = [...declared.statements, ...listsOfEvents(), ...(await builtStatements(database.url))];
-  // Stores also pass plain strings. PostgreSQL could not parse a string that is only a fragment of a statement.
+  // Stores also pass statements as plain strings. Adds each string that is not part of a statement above, since
+  // PostgreSQL cannot parse a fragment.
   for (const text of [...declared.texts, ...texts(literals)])
     if (!statements.some((statement) => statement.text.includes(text.text))) statements.push(text);
   rejections = await rejectionsOf(statements);

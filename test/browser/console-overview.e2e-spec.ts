@@ -164,8 +164,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     };
     page.on('request', note);
 
-    // The page's clock differs from the server's clock. A request must be answered before the next second of the page's
-    // clock starts.
+    // The test advances the page's clock faster than real time. After each second, it waits for the answers of the
+    // server, whose clock is not changed.
     const unanswered = new Set<unknown>();
     page.on('request', (request) => request.url().includes('/v1/') && unanswered.add(request));
     for (const end of ['requestfinished', 'requestfailed'] as const)

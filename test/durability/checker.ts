@@ -91,15 +91,18 @@ export interface Report {
 }
 
 /**
- * Time after which the result of an answered attempt is assumed to be stored. The limit applies to a quiet machine and
- * is multiplied by `pace`, like those below.
+ * Time limit on a quiet machine for storing the result of an answered attempt. This limit and the limits below are
+ * multiplied by `pace`.
  */
 const RECORD_MS_MAX = 500;
 /** Maximum time after a kill until a request sent before the kill reaches the receiver. */
 const IN_TRANSIT_MS_MAX = 1_000;
 /** Maximum time that results wait for the next attempt to store them after PostgreSQL is available again. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
-/** Round trips until a result is stored: begin, write and commit, for the group before it and for its own group. */
+/**
+ * Round trips until a result is stored. It waits for the group in progress, then is written with its own group. Each
+ * group takes three: begin, write and commit.
+ */
 const RECORD_ROUND_TRIPS_MAX = 6;
 
 /** Compares the accepted messages with the messages that arrived, and returns the report. */
@@ -174,8 +177,8 @@ interface Cut {
 }
 
 /**
- * Returns the period that a kill affects. Answers received during an outage or slowness of PostgreSQL right before the
- * kill were not recorded.
+ * Returns the period that a kill affects. It begins earlier if PostgreSQL was down or slow right before the kill,
+ * because results were not recorded then.
  */
 function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;

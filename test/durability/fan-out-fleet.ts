@@ -89,7 +89,10 @@ export function pathsOf(applications: readonly (readonly Subscription[])[]): num
   return applications.flat().filter(({ goesTo }) => goesTo === 'path').length;
 }
 
-/** Returns the number of each application's first receiver path, from `first`. Omits applications without paths. */
+/**
+ * Returns the index of each application's first receiver path. The first index is `first`. Omits applications without
+ * receiver paths.
+ */
 export function firstPathsOf(applications: readonly (readonly Subscription[])[], first: number): number[] {
   let next = first;
   return applications.flatMap((subscriptions) => {

@@ -110,7 +110,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     return found;
   }
 
-  /** Returns the numbers of failed events of the endpoint that was disabled and the endpoint that fails sometimes. */
+  /** Returns the numbers of failed events of two endpoints: one that was disabled, and one that sometimes fails. */
   const failures = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,

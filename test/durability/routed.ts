@@ -50,8 +50,8 @@ interface Stored {
 }
 
 /**
- * Converts the observations to evidence for the checker. Each event at each place becomes one message, and its replay
- * another. An event that arrives at one place must arrive at all places.
+ * Converts the observations to evidence for the checker. The delivery of an event to one place (a receiver path or a
+ * feed) counts as one message, and so does its replay. If an event arrives at one place, it must arrive at all places.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;
@@ -83,7 +83,10 @@ export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
   return new Set(visits.filter(({ isReplayed }) => isReplayed).map(({ id }) => id));
 }
 
-/** Returns misordered feed items. Each follows an item that was first sent after this one had been accepted. */
+/**
+ * Returns the ids of items that a feed delivered out of order. An item is out of order if it came after another item
+ * that was first sent only after this item had been accepted.
+ */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));
   const wrong: string[] = [];
@@ -109,7 +112,8 @@ function storedOf({ posted, visits, places }: Pick<Observed, 'posted' | 'visits'
     const found = byHash.get(bodyHash);
     if (events.has(id) || !found || !places.some(({ name }) => name === place)) continue;
     strays.set(found, (strays.get(found) ?? 0) + 1);
-    // There may be at most as many events with an unknown id as unanswered attempts.
+    // An unanswered attempt can have stored an event under an unknown id. There cannot be more such events than
+    // unanswered attempts.
     if ((strays.get(found) ?? 0) <= found.unanswered) events.set(id, { id, posted: found, acceptedAtMs: null });
   }
   return [...events.values()];

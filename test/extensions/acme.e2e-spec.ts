@@ -12,7 +12,7 @@ import type { ApiAnswer } from '../support/server.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 import { compileSample, SMALL_SAMPLE } from './sample.js';
 
-/** Tests the small sample through the conformance checks of its extension points. */
+/** Tests the sample extension posthorn-acme with the conformance checks of its extension points. */
 describe('the small sample', () => {
   let server: PosthornServer;
   let receiver: Receiver;

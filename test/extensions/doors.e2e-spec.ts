@@ -31,7 +31,9 @@ function jwt(
   return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
 }
 
-/** Tests the extension points other than destination types, each through the sample and its conformance checks. */
+/**
+ * Tests the sample posthorn-nats with the conformance checks of all its extension points except the destination type.
+ */
 describe('the sample', () => {
   let sample: CompiledSample;
   let server: PosthornServer;

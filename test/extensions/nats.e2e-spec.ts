@@ -12,7 +12,7 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Time limit below the minute between two sweeps, so that a job caused the result. */
+/** Time limit for results. It is shorter than the minute between two sweeps, so only a queue job can meet it. */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;

@@ -14,7 +14,7 @@ import { startServer } from '../support/server.js';
 /** Time limits that the service guarantees on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
-/** Time limit for recovery. Lost claims are released when the worker name in the claims expires. */
+/** Time limit for recovery. A claim whose response was lost is released when the worker id in the claim expires. */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
 describe('connections to PostgreSQL that die silently', () => {

@@ -122,7 +122,7 @@ describe('a machine with a wrong clock', () => {
         WITHIN_MS,
       );
 
-      // The delay is random within the second step of the retry schedule. With the clock of the process, the delay
+      // The delay is random, between 0 and 40 s. If the process used its own clock instead of PostgreSQL's, the delay
       // would be wrong by 55 s.
       expect(due?.seconds).toBeGreaterThan(-40);
       expect(due?.seconds).toBeLessThanOrEqual(40);

@@ -17,7 +17,10 @@ interface Surroundings {
   controllers?: Type[];
 }
 
-/** Returns the background jobs of these providers without starting them. The start of the jobs calls `providers`. */
+/**
+ * Returns the background jobs of these providers. The jobs are not started. `providers` is called when they are
+ * started.
+ */
 export function jobsOf(
   providers: () => unknown[],
   {

@@ -55,8 +55,8 @@ export class Connections implements OnApplicationShutdown {
   }
 
   /**
-   * Retires the connections of a destination. Running work finishes on the old connection; later work opens a new
-   * connection. `null` means all destinations.
+   * Retires the connections of a destination. Running work finishes on the old connection. Later work opens a new one.
+   * `null` means all destinations.
    */
   retire(destination: { environmentId: number; destinationId: Id } | null): void {
     const owner = destination && ownerOf(destination);
@@ -102,7 +102,7 @@ export class Connections implements OnApplicationShutdown {
   }
 
   /**
-   * Closes the least recently used idle connection. If all connections are in use, their number may exceed the limit,
+   * Closes the least recently used idle connection. If all connections are in use, the limit is exceeded. This is safe,
    * because other code limits the deliveries in flight.
    */
   private evict(): void {

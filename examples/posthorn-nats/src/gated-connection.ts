@@ -22,8 +22,8 @@ interface Door {
 
 const PING_EVERY_MS = 20_000;
 /**
- * Routes by generated name. The client receives the name instead of the server's address, and only this transport can
- * resolve the name. Therefore no connection can bypass the gate, regardless of the code that uses the client.
+ * The open routes, by a generated name. The NATS client gets this name instead of the server's address, and only this
+ * transport can resolve it. Therefore every connection passes the egress gate.
  */
 const DOORS = new Map<string, Door>();
 let doorsMade = 0;

@@ -14,7 +14,10 @@ export interface FleetDatabase {
   pid(): number;
   readonly disk?: SmallDisk;
   readonly pair?: PrimaryAndStandby;
-  /** Registers the current server with the reaper, which stops leftover servers, unless other code does so. */
+  /**
+   * Registers the current server with the reaper, which stops leftover servers. Omitted if other code registers the
+   * server.
+   */
   note?(): void;
   stop(): Promise<void>;
 }

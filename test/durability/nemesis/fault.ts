@@ -3,10 +3,12 @@ import type { Seeded } from '../random.js';
 import type { Misbehaviour } from '../receiver.js';
 import type { Fleet, FleetKind } from './fleet.js';
 
-/** Maximum time until a lasting fault takes effect. Other faults may stop deliveries during this time. */
+/**
+ * Maximum time until a lasting fault has an effect. It is long, because other faults may stop all deliveries meanwhile.
+ */
 export const EFFECT_MS_MAX = 60_000;
 
-/** Kind of a disruption during which workers could not record results for the duration of their lease. */
+/** Kind of a disruption: workers could not record results for as long as a lease lasts. */
 export const STORAGE_OUT_OF_REACH = 'storage out of reach';
 
 /** Record of an injected fault. Only the facts in this record may excuse a failure in the check. */

@@ -9,7 +9,10 @@ import { judge, type RoundEvidence, type Verdict } from './verdict.js';
 
 const CONCURRENCY = 8;
 const PAUSE_MS = 25;
-/** Number of messages accepted before the first fault, and for all destinations together after the last fault. */
+/**
+ * Numbers of messages that must be accepted: `BEFORE` the first fault, and `AFTER` the last one, for all destinations
+ * together.
+ */
 const BEFORE = 100;
 const AFTER = 5 * DESTINATIONS;
 /** Maximum time between the beginnings of the faults of a round. */

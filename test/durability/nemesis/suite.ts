@@ -7,7 +7,10 @@ import { Round, unpaidDebts } from './round.js';
 import { sabotaged } from './sabotage.js';
 import { complaintsOf, judge } from './verdict.js';
 
-/** Timeouts for Jest, as a last resort. The timeouts of a round, scaled by the pace of the machine, end earlier. */
+/**
+ * Jest's timeouts, which are only a last resort. The timeouts of a round are shorter, and are scaled by the pace of the
+ * machine.
+ */
 const OPEN_MS_MAX = 120_000 * BUSY_TIMES;
 const ROUND_MS_MAX = 180_000 * BUSY_TIMES;
 const TIME_LIMITS = { acceptMs: 45_000, settleMs: 60_000 };

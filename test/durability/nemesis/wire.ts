@@ -48,8 +48,8 @@ export class Wire {
   }
 
   /**
-   * Stops forwarding without closing anything. With `isServerGone`, the server's ends close, as after a power loss.
-   * Otherwise they stay open with their locks, as behind an expired NAT entry.
+   * Stops forwarding without closing anything. The server's ends stay open with their locks, as behind an expired NAT
+   * entry. With `isServerGone`, they close, as after a power loss.
    */
   silence(isServerGone: boolean): void {
     this.isSilent = true;
