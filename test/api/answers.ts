@@ -32,7 +32,7 @@ export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   const { type, message, request_id: requestId, details, ...unknown } = apiAnswer.json.error;
   expect(unknown).toEqual({});
   const { error: _envelope, ...beside } = apiAnswer.json;
-  // Email operations repeat the error in the fields that the `resend` package reads.
+  // The answers of email operations also have the fields in which the `resend` package reads an error.
   if (Object.keys(beside).length > 0)
     expect(beside).toEqual({ name: expect.stringMatching(/^[a-z_]+$/), message, statusCode: status });
   expect(type).toBe(TYPES[status]);

@@ -191,7 +191,7 @@ describe('the reputation of a domain', () => {
       await emailIn(server, each, 'delivered');
     }
     await emailIn(server, await send(host, 'b'), 'delivered');
-    // The bounces from before the domain's sending was resumed no longer count.
+    // Bounces before the domain's sending was resumed no longer count.
     const after = await counted(id, 5);
     expect(after).toMatchObject({ reputation: 'healthy', cause: null, resumed_at: expect.stringMatching(TIMESTAMP) });
     expectStatus(await server.api('POST', `/v1/domains/${id}/resume`), 200);

@@ -116,7 +116,8 @@ describe('a fan-out is atomic and happens once', () => {
       ),
     ]);
 
-    // While one concurrent request looks up the stored response, the others with the same key get `in_flight`.
+    // Of several concurrent requests with the same key, one looks up the stored response. The others may get
+    // `in_flight`.
     for (const answer of repeated)
       expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
         answer.status === 202 ? first.text : { reason: 'in_flight' },

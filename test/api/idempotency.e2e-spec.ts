@@ -37,7 +37,7 @@ describe('Idempotency-Key', () => {
     await targets.close();
   });
 
-  /** Starts a receiver that answers the probe of a new destination with `answer`. */
+  /** Starts a receiver. `answer` answers the probe that Posthorn sends when a destination is created. */
   async function probed(answer: AnswerRequest): Promise<Receiver> {
     const receiver = await startReceiver(answer);
     receivers.push(receiver);

@@ -188,7 +188,7 @@ describe('/mcp', () => {
       );
 
       expectRefusal(answer, 403);
-      // The sign-in grants only `read`. If the challenge named another scope, the sign-in would be useless.
+      // The challenge names no scope. A scope would cause a new sign-in, which would again grant only `read`.
       expect(answer.headers.get('www-authenticate')).toMatch(
         /^Bearer error="insufficient_scope", error_description="[\w .-]+", resource_metadata="/,
       );

@@ -203,7 +203,8 @@ describe("the token of a customers' portal", () => {
     expect(await status(kept)).toBe(200);
 
     expectStatus(await server.api('DELETE', `/v1/app/${application}`), 204);
-    // The deleted application causes 404, and its invalid token causes 401. The service may check either of them first.
+    // The service answers 404 if it looks up the deleted application first, and 401 if it checks the invalid token
+    // first.
     expect([401, 404]).toContain((await inPortal(server, kept, 'GET', `/v1/app/${application}/endpoints`)).status);
     await until(
       () => status(kept),

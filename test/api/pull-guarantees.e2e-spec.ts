@@ -296,7 +296,7 @@ describe('guarantees of pull', () => {
     await sql.rows('update cluster_epochs set epoch = -1 where epoch = $1', [current?.epoch]);
 
     const answers = [await pull(server, feed, { cursor }), await ack(server, feed, cursor)];
-    // Makes the current epoch later than the epoch of the cursor again, so that later tests find a consistent database.
+    // Restores a consistent database for later tests: the current epoch is again later than the epoch of the cursor.
     await sql.rows('delete from cluster_epochs where epoch = -1');
     await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [
       (current?.epoch ?? 0) + 1,
@@ -328,7 +328,7 @@ describe('guarantees of pull', () => {
           (lines) => lines >= count,
           WITHIN_MS,
         );
-        // The next call of the consumer commits the handled messages, then waits.
+        // Waits for the consumer's next call, which commits the messages that it handled and then waits for more.
         await untilWaiting(server, 1);
       } finally {
         consumer.kill('SIGKILL');

@@ -189,7 +189,7 @@ describe('rate limits', () => {
     const third = await ask(server, live);
     await server.stop();
 
-    // Two of the nine requests created the keys.
+    // The creation of the two keys used two of the organization's nine requests.
     expect(first.map((answer) => quotaOf(answer).slice(0, 2))).toEqual([
       [5, 4],
       [5, 3],

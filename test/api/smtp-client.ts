@@ -134,8 +134,8 @@ export async function createAlias(
 }
 
 /**
- * Returns the reply to RCPT in a new session, or the reply to MAIL if the server rejects MAIL. The server's caches may
- * be five seconds old.
+ * Returns the reply to RCPT in a new session. If the server rejects MAIL, returns the reply to MAIL instead. The reply
+ * can be up to five seconds out of date, because the server has caches.
  */
 export async function rcpt(port: number, address: string, mail = 'MAIL FROM:<sender@example.org>'): Promise<string> {
   const talk = await SmtpTalk.greeted(port);

@@ -399,7 +399,10 @@ describe('templates', () => {
         return expectStatus(await server.api('POST', '/v1/topics', body), 201).json;
       }
 
-      /** Sends an email with the template. Returns the topic of its unsubscribe link, `all`, or null without a link. */
+      /**
+       * Sends an email with the template. Returns the topic that its unsubscribe link names, `all` if the link names
+       * none, and null without a link.
+       */
       async function linked(id: string, fields: object = {}): Promise<string | null> {
         const { json } = expectStatus(await send({ id, variables }, fields), 202);
         const [, url] =

@@ -9,7 +9,7 @@ import {
   type Measured,
 } from '../../bench/budgets.mjs';
 
-/** Names of bounds on counts (messages, commits, bytes), which do not depend on the machine. */
+/** Matches the names of budgets for counts (messages, commits, bytes), which do not depend on the machine. */
 const COUNTS = /^(?:commits of|memory with|accepted and lost|\S+: most that waited)/;
 
 const budget = (bound: string): Budget => ({

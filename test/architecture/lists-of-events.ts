@@ -2,7 +2,7 @@ import type { EventFilter } from '../../src/modules/events/event-lists.js';
 import type { DeliveryStatus } from '../../src/modules/events/event-rows.js';
 import { APPLICATION, ENDPOINT, REPEATED_ID, ROUTED_TARGET } from './ledger-of-a-million.js';
 
-/** Maximum number of database pages that a list of 50, or a read of one event, may touch, for any number of events. */
+/** Maximum number of database pages for a list of 50 events or for one event, however many events are stored. */
 export const PAGES_MAX = 2_000;
 export const TARGET = '00000000-0000-0000-0000-00000000000a';
 export const TYPE = 'type.10';

@@ -32,7 +32,10 @@ import { filesBelow, textOf } from './source-tree.js';
 const ROWS = 20_000;
 const ENVIRONMENTS = 40;
 const ENVIRONMENT = 7;
-/** Number of a row in the tested environment: its remainder modulo `ENVIRONMENTS` is the environment's number. */
+/**
+ * Number of the tested row. The row belongs to the tested environment, because row n belongs to environment n modulo
+ * `ENVIRONMENTS`.
+ */
 const ROW = ENVIRONMENT + ENVIRONMENTS * 100;
 const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 const ID = idOf(ROW);
@@ -146,7 +149,7 @@ const QUERIES: Query[] = [
   ['an endpoint, locked', () => endpoints().findForUpdate(ENVIRONMENT, ID), 'endpoints_pkey'],
   ['the configuration of an endpoint', () => configurations().find(ENVIRONMENT, ID), 'endpoints_pkey'],
   ['endpoints, a page', () => endpoints().page(ENVIRONMENT, { beforeId: ID }, 51), 'endpoints_pkey'],
-  // Counting reads every endpoint of the environment. Each endpoint costs a page, unless autovacuum has already run.
+  // The count reads every endpoint of the environment, at one page per endpoint until autovacuum has run.
   ['the number of endpoints', () => endpoints().count(ENVIRONMENT), 'endpoints_pkey', COUNTED_PAGES_MAX],
   ['endpoints on a domain', () => endpoints().onDomain(ENVIRONMENT, ID, 5), 'endpoints_domain_id_idx'],
   ['routes of endpoints', () => endpoints().routes(ENVIRONMENT, [ID]), 'routes_endpoint_id_idx'],

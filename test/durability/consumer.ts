@@ -90,7 +90,7 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // Additional random crashes would make the number of skipped items depend on the seed.
+    // A careless consumer has no random crashes. Otherwise the number of skipped items would depend on the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -108,7 +108,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // 0: no kill of a worker can explain a duplicate, because workers have no part in a pull.
+      // With 0, the checker excuses no duplicate by the kill of a worker, because workers have no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,

@@ -38,7 +38,7 @@ export interface FanOutReport extends Report {
   countedWrongly: string[];
   /** Messages that were answered with 202 and not stored. */
   vanished: string[];
-  /** Emissions with too many stored messages. An emission with an idempotency key may create only one message. */
+  /** Emissions that were stored too often. Only one message may be stored for an idempotency key. */
   storedTooOften: string[];
 }
 

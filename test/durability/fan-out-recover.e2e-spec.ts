@@ -59,7 +59,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     await scene.call('one', 'PATCH', off, { status: 'active' });
 
     const switchedOn = await recover(off);
-    // The job processes a page within milliseconds, so this call polls quickly.
+    // Polls every 5 ms, because the job processes a page within milliseconds.
     await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE, 5);
     for (const name of APIS) scene.member(name).kill();
     // Kills PostgreSQL, too. The job then stops at its last committed page.

@@ -68,7 +68,10 @@ export class Load extends Sender {
     return message;
   }
 
-  /** Retries until the message is accepted. Returns whether the answer repeats the answer to an earlier attempt. */
+  /**
+   * Retries until the message is accepted. Returns true if the accepting answer repeats the answer to an earlier
+   * attempt.
+   */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {
     const given = { authorization: `Bearer ${this.options.apiKey}`, 'idempotency-key': message.key };
     let failed: string | null = null;

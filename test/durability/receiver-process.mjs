@@ -27,8 +27,7 @@ const delivered = new Set();
 const MISDATED = { status: 401, delayMs: 0 };
 
 /**
- * Planned results of a message's first attempt, each for a share of the messages. Failures are too rare to open a
- * circuit.
+ * Planned results of the first attempts, each with a share of the messages. Failures are too rare to open a circuit.
  */
 const SCRIPT = [
   { upTo: 0.015, status: 500, delayMs: 0 },

@@ -85,7 +85,8 @@ describe('the image', () => {
     expect(output()).toMatch(/^Live admin key: ek_live_/m);
     expect([metrics.status, listed.status, made.code, byNpm.code]).toEqual([200, 200, 0, 0]);
     expect(await metrics.text()).toContain('posthorn_');
-    // The command is the service process itself, so it gets signals and returns the service's exit code.
+    // The command runs the service process itself, without a shell. Signals reach the service, and its exit code is
+    // returned.
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
     const next = randomBytes(32).toString('base64');

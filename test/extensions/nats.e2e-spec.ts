@@ -149,7 +149,7 @@ describeWithNats('the sample extension', () => {
 
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
 
-    // Waits less than the idle timeout, which would close the connection only half a minute later.
+    // Waits less than 30 seconds, the idle timeout after which the connection would close anyway.
     await until(
       () => nats.connections(),
       (count) => count === before,

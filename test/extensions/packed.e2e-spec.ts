@@ -78,7 +78,8 @@ describe('the packed file', () => {
       'npm-shrinkwrap.json',
       'package.json',
     ]);
-    // @nestjs/swagger requires the original package of this name (ADR 40), which is in the extension's folder.
+    // Posthorn's replacement for this package is in Posthorn's own folder, because @nestjs/swagger requires the
+    // original one in the extension's folder (ADR 40).
     expect(readdirSync(path.join(posthorn, 'node_modules'))).toEqual(['swagger-ui-dist']);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
   });

@@ -110,7 +110,8 @@ describe('a failing start', () => {
       () => ({ DATABASE_URL: `postgres://ann:${PASSWORD}@nowhere.invalid/orders` }),
       /^The host nowhere\.invalid in DATABASE_URL .* \(E[A-Z_]+\): correct DATABASE_URL/,
     ],
-    // Uses the maintenance database, because the suites' databases accept any password (global-setup.mjs).
+    // Uses the maintenance database, which checks the password. The suites' databases accept any password
+    // (global-setup.mjs).
     [
       'its password is wrong',
       () => ({ DATABASE_URL: urlWith((url) => Object.assign(url, { password: PASSWORD, pathname: '/postgres' })) }),

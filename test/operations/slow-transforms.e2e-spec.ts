@@ -128,7 +128,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // On a busy machine, it can happen that no call gets enough CPU time.
+    // Repeats the call if none of the three was accepted, because a busy machine has too little CPU time.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??
@@ -158,7 +158,7 @@ describe("slow code beside other tenants' code", () => {
           expect.stringContaining('Nothing was accepted'),
           expect.any(String),
         ]);
-      // The call used up all of its CPU time, so its own code caused the failure.
+      // The note proves that the code itself took too long: the call got all of its CPU time.
       else
         expect((await requestOf(server, endpoint, answer.json.id)).note).toBe(
           'The transform failed: timeout: The code did not end in time.',

@@ -2,9 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
-/**
- * The answer for a name: IPv4 and IPv6 addresses (optionally behind an alias), no such name, a failure, or no answer.
- */
+/** The answer for a name: addresses (optionally behind an alias), no such name, a failure, or no answer. */
 export type NameAnswer =
   | { addresses: readonly string[]; ttlSeconds?: number; alias?: string; silentFor?: 4 | 6 }
   | 'absent'

@@ -86,7 +86,7 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // If another fault killed the process during the pause, counts the process as paused until that kill.
+    // If another fault killed the process during the pause, it was paused until the kill.
     state = victim.pid === pid ? stateOf(pid) : 'T';
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {

@@ -9,7 +9,7 @@ export interface Sabotaged {
   claim: RegExp;
 }
 
-/** Returns a time after all faults, long enough to rule out every fault as the cause, even on a busy machine. */
+/** Returns a delay that no fault can excuse, even on a busy machine. */
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**

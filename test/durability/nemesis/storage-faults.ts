@@ -24,7 +24,7 @@ export const STORAGE_FAULTS: readonly FaultKind[] = [
     seconds: [0, 0, 0],
     inflict: (fleet) => restart(fleet, 'kill -9 of PostgreSQL', 'SIGKILL'),
   },
-  // Like `pg_ctl stop -m fast`, which sends SIGINT: every client gets 57P01.
+  // Has the effect of `pg_ctl stop -m fast`: SIGINT ends every client connection with 57P01.
   {
     name: 'postgres-restart',
     group: 'postgres',

@@ -74,7 +74,7 @@ function codeOf(file, format) {
     isModule: true,
     sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-    // The launcher creates the module namespaces, because only the launcher can map a specifier to a module.
+    // Leaves module namespaces to the launcher, because only the launcher can map a specifier to a module.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
     ...SHORT,
   }).code;
@@ -93,7 +93,7 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // Imports in CommonJS modules follow other rules than `require`, so Node.js resolves these imports at run time.
+  // Ignores `import()` in CommonJS modules. It follows other rules than `require`, so Node.js resolves it at run time.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g
