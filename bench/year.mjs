@@ -32,8 +32,8 @@ const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
 /**
- * Number of rollup parts (the counts of one commit each) that one fold adds up. Each part has ten entries, as for a
- * commit of ten deliveries.
+ * Number of rollup parts that one fold adds up. A part has the counts of one commit: ten entries, as for ten
+ * deliveries.
  */
 const PARTS = 600;
 const ENTRIES = 10;

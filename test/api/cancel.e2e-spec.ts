@@ -21,7 +21,7 @@ import {
   WITHIN_MS,
 } from './scene.js';
 
-/** A cancellation ends the pending deliveries to a target. An attempt in flight is not retried. */
+/** A cancellation ends all pending deliveries to a target. An attempt in flight finishes, and is not retried. */
 describe('cancel', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -198,8 +198,7 @@ describe('DKIM keys of a domain', () => {
       const rotated = expectStatus(await other.api('POST', path, { grace_seconds: 86_400 }), 200).json;
       expect(await signers()).toEqual(Array.from({ length: 4 }, () => ['phr1', 'phe1']));
       scene.publish([recordAt(rotated, 'phr2'), recordAt(rotated, 'phe2')]);
-      // The other process may still run a check that began before the records were published. So this test repeats its
-      // check.
+      // Repeats the check, because the other process may still run one that began before the records were published.
       await until(
         () => scene.verify(before.id, other),
         (domain) => statesOf(domain).includes('phr2 signing'),

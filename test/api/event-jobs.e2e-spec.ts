@@ -514,7 +514,8 @@ describe('jobs on a filtered list of events', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // The first lock blocks the job at the first page of events, and the second lock at the second page.
+      // Stops the job twice: the first lock blocks it at the first page of events, and the second lock at the second
+      // page.
       await lock(0);
       const { id } = expectStatus(
         await ask({ action: 'recover', filter: { destination, event_type: type } }),

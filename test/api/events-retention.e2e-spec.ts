@@ -87,7 +87,8 @@ describe('retention of events', () => {
       );
     }
     expect(await eventOf(server, passed)).toMatchObject({ status: 'delivered', attempts: [{ number: 1 }] });
-    // A delivery can still be pending when its event expires, for example while its target's circuit stays open.
+    // Adds a pending delivery, because a delivery can outlive its event, for example while its target's circuit stays
+    // open.
     await sql.rows(
       `
       insert into due_deliveries (environment_id, event_id, ordinal, expires_on, target_id, due_at, parked, attempts, attempts_used, replayed, superseded)

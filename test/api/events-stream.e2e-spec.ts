@@ -139,7 +139,7 @@ describe('GET /v1/events/stream', () => {
     ).json.message_id as string;
     for (const id of [toMine, toTheirs, inbound]) await everything.waitFor('status', ({ data }) => data.id === id);
     const fanned = (await everything.waitFor('status', ({ data }) => data.message_id === message)).data.id as string;
-    // When the last event has been streamed, every listener has received all earlier events.
+    // Events are streamed in order. A listener that has the last event has also received all earlier events.
     await Promise.all([
       listeners[3]?.waitFor('status', ({ data }) => data.id === inbound),
       listeners[4]?.waitFor('status', ({ data }) => data.id === fanned),
@@ -251,12 +251,13 @@ describe('GET /v1/events/stream', () => {
   it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // An open transaction could still commit rows that precede the rows of later transactions.
+    // Opens a transaction, which delays the stream: it could still commit rows that precede the rows of later
+    // transactions.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');
     expect(listener.changes()).toEqual([]);
-    // A stream with follow=false does not end before the open transaction ends.
+    // The open transaction must also delay the end of a stream with follow=false.
     const leaving = listen(other, `?destination=${destination}&follow=false`, {
       'last-event-id': listener.items[0]?.id ?? '',
     });

@@ -73,7 +73,7 @@ describe('guessing API keys and sessions', () => {
 
     const flood = await Promise.all(Array.from({ length: GUESSES }, () => ask(unknownKey())));
     expect(flood.filter((status) => status === 429).length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
-    // Every change to a key empties the session cache and evicts the key from the key cache.
+    // Empties the caches. Every change to a key empties the session cache, and removes the key from the key cache.
     await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 60 });
 
     expect([await ask(as(key)), await ask(asPage(cookie))]).toEqual([200, 200]);

@@ -87,7 +87,8 @@ describe('isolation of targets', () => {
     const sent = await sendMany(small, await destinationAt(small, healthy.url), 5);
     for (const messageId of sent) await eventIn(small, messageId, 'delivered');
 
-    // Only attempts at the healthy target are stored, so no attempt at the hanging target has ended and freed its slot.
+    // Proves that the hanging attempts still hold their slots: the only stored attempts are those at the healthy
+    // target.
     const rows = openSql(small);
     expect(await rows.rows('select from attempts')).toHaveLength(sent.length);
     await rows.close();

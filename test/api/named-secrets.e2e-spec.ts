@@ -322,7 +322,7 @@ describe('named secrets', () => {
         () => server.api('PATCH', `/v1/destinations/${destination}`, { headers: { 'x-a': template } }),
         () => server.api('DELETE', path),
       ];
-      // Both calls wait for a lock on the secret. The call at index `first` waits first.
+      // Makes both calls wait for a lock on the secret. The call at index `first` is first in the queue.
       const holder = new pg.Client({ connectionString: server.databaseUrl });
       await holder.connect();
       await holder.query('begin');

@@ -168,7 +168,7 @@ describe('operations without a request body', () => {
         is_capped: false,
       });
       expect(unerased.json.id).toBe(app);
-      // In the audit log, the entry of a dry run has no changes, and the entry of the erasure names the erasure's job.
+      // Entries of the audit log: the erasure with the id of its job, then the dry run without changes.
       expect(entries.map(({ action, before, after: now }: Record<string, unknown>) => [action, before, now])).toEqual([
         ['POST /v1/app/:app/erase', {}, { made: id }],
         ['POST /v1/app/:app/erase', {}, {}],

@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** Runs first, because this block counts everything in the environment. */
+/** Must run before the other blocks, because its tests count everything in the environment. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;

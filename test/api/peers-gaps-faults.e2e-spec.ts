@@ -72,7 +72,7 @@ describe("peers' gaps, under faults", () => {
             attempts: [attempt, ...more],
           } = await eventIn(other, message, 'delivered', RECOVERED_WITHIN_MS);
           expect([attempt, more]).toEqual([expect.objectContaining({ number: 1, status: 200 }), []]);
-          // If the attempt were shorter, it would end before the lease expires, and the test would prove nothing.
+          // Proves that the attempt outlasted the lease. A shorter attempt would prove nothing.
           expect(attempt.duration_ms).toBeGreaterThan(10_000);
         }
         expect(idsOf(target)).toEqual([...messages].sort());

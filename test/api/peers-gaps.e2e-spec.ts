@@ -247,7 +247,7 @@ describe("peers' gaps", () => {
       );
 
     for (const message of more) await eventIn(server, message, 'delivered');
-    // An attempt that kept a database session would leave it idle in a transaction.
+    // If an attempt kept a database session, the session would be idle in a transaction.
     await until(inTransaction, (sessions) => sessions.length === 0, WITHIN_MS);
     expect(hung.map(({ target }) => target.posts().length)).toEqual(hung.map(() => 1));
     for (const { release } of hung) release();

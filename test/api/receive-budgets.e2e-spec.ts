@@ -82,8 +82,7 @@ describe('filters and rules on large requests', () => {
     const { endpoint, target } = await filtered({ any: Array.from({ length: 64 }, (_, n) => dear(n)) });
     const neighbour = await filtered(body('matches', 'word [0-9]+;word 7999;'));
     let hasEnded = false;
-    // If the filter does not get its ten seconds of CPU time on a busy machine, the service responds 503. A provider
-    // then tries again.
+    // Retries after a 503, as a provider does. On a busy machine, the filter may not get its ten seconds of CPU time.
     const answered = until(
       () => provide(server, endpoint.at, { body: NOISE }),
       ({ status }) => status !== 503,

@@ -91,7 +91,7 @@ describe('published keys of providers', () => {
       expect([await status(endpoint, token('two'), later), await status(endpoint, token('one'), later)]).toEqual([
         200, 401,
       ]);
-      // This server fetched the key set recently, so it does not fetch the set again yet.
+      // The first server still uses the old key set, because it fetched the set recently.
       expect([await status(endpoint, token('one')), await status(endpoint, token('two'))]).toEqual([200, 401]);
     } finally {
       await later.stop();

@@ -13,7 +13,9 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets } fro
 const TOKEN = 'a token that only the receiver and its owner know';
 const EVIL = { 'X-Internal-Token': 'evil', 'x-own': "the provider's" };
 
-/** Callers of a receive URL are not trusted. A destination's static headers always override the callers' headers. */
+/**
+ * A destination's static headers always override the headers of a received request, because its caller is not trusted.
+ */
 describe('static headers of a destination', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -74,7 +74,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
 
   async function planOf(from: StreamPosition, mode: 'generic' | 'custom'): Promise<Plan> {
     const { database: recording, recorded } = recorder();
-    // Ignores the error that `read` throws because the recording database returns no rows.
+    // Ignores the error of `read`, which gets no rows from the recording database.
     await new StreamStore(recording).read([1], from, null, 1_000).catch(() => undefined);
     const [statement] = recorded;
     if (!statement) throw new Error('Nothing was asked.');
@@ -185,8 +185,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     );
     const whileTheyListened = asked.length;
     for (const listener of listeners) stream.leave(listener);
-    // A poll that is in progress can still run a statement. After this poll, no statement runs for eight poll
-    // intervals.
+    // Waits until a poll in progress has ended. After that, no statement may run for eight poll intervals.
     await rest(500);
     asked.length = 0;
     await rest(2_000);

@@ -37,7 +37,7 @@ describe('destinations with owners', () => {
       {} as SystemEvents,
       {} as Vault,
     );
-    // The destinations of these tests belong to no stored environment, so the foreign key is dropped.
+    // Drops the foreign key, because no environments are stored in this test.
     await source.query('alter table destinations drop constraint destinations_environment_id_fkey');
     await source.query(`
       insert into destinations (environment_id, id, owner_id, name, type, config, headers, timeout_ms, validation, status, version, secret, created_at, updated_at)

@@ -244,8 +244,8 @@ const evil = (
     });
 
     await deliver(smtp, alias.address, letter('Order-1'));
-    // If another recipient accepts the message, it is quarantined for the alias. If the alias is the only recipient,
-    // the message is rejected.
+    // Sends the message to a second alias, too. If no recipient accepted the message, the server would reject it
+    // instead of storing it in quarantine.
     const { address: open } = await aliasTo(server, []);
     await deliver(
       smtp,

@@ -82,8 +82,8 @@ const WAIT_MS_MAX = 60_000;
     async function tried(operationId: string): Promise<Locator> {
       const block = page.locator(`.opblock[id$="-${operationId}"]`);
       const section = sectionOf(operationId);
-      // Closes the previous block, because each open block slows the page down. A block of another section disappears
-      // with its section.
+      // Closes the previous block, because each open block slows the page down. Blocks of another section are already
+      // gone.
       if (opened !== null && opened !== operationId && sectionOf(opened) === section)
         await page.locator(`.opblock[id$="-${opened}"] .opblock-summary-control`).click();
       opened = operationId;

@@ -79,7 +79,7 @@ export interface Report {
   unansweredKeys: string[];
   /** Number of repeated deliveries of messages that the receiver had already answered with 2xx. */
   duplicates: number;
-  /** Number of deliveries in flight or not yet recorded at a kill. This bounds `duplicates`. */
+  /** Maximum for `duplicates`: the number of deliveries that were in flight or not yet recorded at a kill. */
   duplicatesMax: number;
   /** Messages delivered again although no process was killed while the first delivery was in flight. */
   unexplained: string[];
@@ -97,7 +97,7 @@ export interface Report {
 const RECORD_MS_MAX = 500;
 /** Maximum time after a kill until a request sent before the kill reaches the receiver. */
 const IN_TRANSIT_MS_MAX = 1_000;
-/** Maximum time that results wait for the next attempt to store them after PostgreSQL is available again. */
+/** Maximum time after an outage of PostgreSQL until the service tries again to store results. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
 /**
  * Round trips until a result is stored. It waits for the group in progress, then is written with its own group. Each

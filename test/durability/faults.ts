@@ -21,7 +21,10 @@ export interface Victims {
   postgres: KillablePostgres;
 }
 
-/** Sequence of seven kills, which is repeated. The test waits for an empty queue after every four kills. */
+/**
+ * The kinds of seven kills in a row. The sequence is repeated, and after every four kills the test waits for an empty
+ * queue.
+ */
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];

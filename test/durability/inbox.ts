@@ -29,7 +29,7 @@ const PLACES: readonly Place[] = [
 ];
 const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
 
-/** An endpoint with three routes, and methods that observe its deliveries from outside of the service. */
+/** An endpoint with three routes. The methods observe its deliveries from outside of the service. */
 export class Inbox {
   readonly places = PLACES;
 
@@ -76,7 +76,7 @@ export class Inbox {
     return [...named, ...consumer.visits];
   }
 
-  /** Requests the only replay of this inbox, and repeats the request until it is answered. */
+  /** Starts the replay of this inbox. Repeats the request until it gets an answer. */
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };

@@ -25,7 +25,7 @@ describe('mail that was answered with 250', () => {
     await server?.stop();
   });
 
-  /** Sends messages until the connection is closed. Records which messages were started, and which were answered. */
+  /** Sends messages until the connection is closed. Records the started messages and the answered messages. */
   async function send(
     port: number,
     round: number,
@@ -59,7 +59,7 @@ describe('mail that was answered with 250', () => {
       const edge = await startServer({ ...server.env, ROLE: 'smtp' });
       let answers = 0;
       const kills: Promise<void>[] = [];
-      // The kill happens after a different number of answers in each round, with messages in flight.
+      // Kills the process while messages are in flight, after a different number of answers in each round.
       const answered = (): void => {
         answers += 1;
         if (answers >= 4 + round * 3 && kills.length === 0) kills.push(edge.kill('SIGKILL'));

@@ -25,7 +25,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
       seed,
       databaseUrl: database.url,
       processes: { api: { ROLE: 'api' }, worker: { ROLE: 'worker' } },
-      // The counts of the rate limits are in Redis, too. While Redis is down, the service must accept requests without
+      // Turns on rate limits, whose counts are in Redis. While Redis is down, the service must accept requests without
       // them.
       env: { REDIS_URL: redis.url, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' },
     });

@@ -16,7 +16,7 @@ export interface Place {
   name: string;
   /** The kinds that pass the route's filter, or null if all kinds pass. */
   kinds: readonly Kind[] | null;
-  /** True for a pull feed, whose arrivals have the `meaning` as their hash. */
+  /** True for a pull feed. Its arrivals have the hash `meaning`. */
   isPulled: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** A stored event, known from an answer with its id, or from its arrival after an attempt without an answer. */
+/** A stored event. Its id comes from an answer. After an attempt without an answer, the id comes from an arrival. */
 interface Stored {
   id: string;
   posted: Posted;

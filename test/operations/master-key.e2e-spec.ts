@@ -136,7 +136,7 @@ describe('the master key', () => {
         expect(await header(each, target, destination)).toBe('first');
         expectStatus(await each.api('GET', `/v1/destinations?limit=1&cursor=${cursor}`), 200);
       }
-      // Each server can read a value that the other server encrypts now, because both have the new data key.
+      // Both servers now have the new data key, so each can read values that the other one encrypts.
       expectStatus(await restarted.api('PUT', `/v1/secrets/${secretId}`, { value: 'second' }), 200);
       await until(
         () => header(server, target, destination),

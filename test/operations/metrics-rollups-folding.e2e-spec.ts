@@ -109,7 +109,8 @@ describe('the store of rollups', () => {
     await addParts(6_000);
     const foldAll = async (store: RollupsStore, limit: number): Promise<number> => {
       let sum = 0;
-      // SKIP LOCKED ignores rows of a concurrent fold, so an empty result does not mean that no rows are left.
+      // Repeats until no rows are left. An empty result is not enough, because SKIP LOCKED ignores rows of a concurrent
+      // fold.
       while ((await waiting()) > 0) sum += await store.fold(limit);
       return sum;
     };

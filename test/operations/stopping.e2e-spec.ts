@@ -217,7 +217,8 @@ describe('stopping', () => {
     await server.kill('SIGTERM');
     await isStopping(server);
 
-    // A terminal and npm both send the signal, so an immediate second signal counts as part of the first.
+    // Under npm, Ctrl-C sends the signal twice: from the terminal and from npm. Therefore an immediate second signal
+    // counts as part of the first.
     await server.kill('SIGTERM');
     const still = await readiness(server);
     const sendAgain = setInterval(() => void server.kill('SIGTERM'), 200);

@@ -38,7 +38,7 @@ interface Options {
   responseInterceptor(response: { ok: boolean; status: number; url: string; text: string | Blob }): unknown;
 }
 
-/** The API page with its document and options. Its scripts run in a separate realm. */
+/** The API page (Swagger UI), run without a browser. Its scripts run in a separate realm. */
 export class SwaggerPage {
   private constructor(
     private readonly base: string,

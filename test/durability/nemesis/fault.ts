@@ -17,7 +17,7 @@ export interface Inflicted {
   fromMs: number;
   /** Time at which the broken part works again and the service starts to recover. */
   toMs: number;
-  /** Attempts that the fault interrupted. Only these may be repeated. */
+  /** The periods in which the fault interrupted attempts. Only these attempts may be repeated. */
   disruptions: readonly Disruption[];
   /** Whether storage was down, so that no node could accept messages. */
   isOutage: boolean;
@@ -29,7 +29,7 @@ export interface Inflicted {
   away: readonly string[];
   /** Restarts of processes in sequence, with their times. */
   turns?: readonly { url: string; fromMs: number; toMs: number }[];
-  /** Evidence that the fault had an effect. A fault without an effect fails the test. */
+  /** What the fault did to the service. Without an effect, the test fails. */
   effect: string;
 }
 

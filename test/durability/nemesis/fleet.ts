@@ -35,11 +35,11 @@ export type FleetKind = (typeof FLEETS)[number];
 
 /** Kinds of misbehavior of a receiver. Each kind has its own receiver, numbered after the normal receivers. */
 const MISBEHAVIOURS: readonly Misbehaviour[] = ['hang', 'trickle', 'flap', 'reset'];
-/** Number of the receiver that messages address by a URL with a host name, and not by a destination. */
+/** Number of the receiver to which messages are sent by a URL with a host name, instead of by a destination. */
 const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
-/** Time limit for a circuit to close. Its first probe comes after half a minute, and the second a minute later. */
+/** Time limit for a circuit to close. It is probed after half a minute, and again a minute later. */
 const FORGIVEN_MS_MAX = 180_000;
 const BURST = 300;
 const BURST_LANES = 24;
@@ -66,8 +66,8 @@ export class Fleet {
   /** All requests that arrived so far. */
   readonly arrivals: Received[] = [];
   /**
-   * Messages to misbehaving receivers. They arrive only after the circuits close, so only the end of the run waits for
-   * them.
+   * Messages to misbehaving receivers. Only the end of the run waits for them, because they arrive after the circuits
+   * close.
    */
   readonly debts: Load[] = [];
   /** Extra messages to normal receivers, in addition to the load of this round. */
@@ -191,7 +191,7 @@ export class Fleet {
   /** Waits until the circuit of this destination is closed. An open circuit blocks deliveries. */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
-    // The query may fail, because another fault may have stopped PostgreSQL itself.
+    // This query fails while another fault has stopped PostgreSQL.
     const isClosed = async (): Promise<boolean> => {
       await this.hurry();
       const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);
@@ -206,8 +206,8 @@ export class Fleet {
   }
 
   /**
-   * Returns URLs with host names that never get a DNS answer. Each name is new, because names behind an open circuit
-   * are not resolved.
+   * Returns URLs with host names that never get a DNS answer. Each call uses new names, because names behind an open
+   * circuit are not resolved.
    */
   silentlyNamed(): string[] {
     const turn = this.silences++;

@@ -89,7 +89,9 @@ export class MailTraffic {
     await Promise.race([Promise.all(this.running), sleep(withinMs, undefined, { ref: false })]);
   }
 
-  /** Waits a limited time until all accepted mail has arrived. Returns the verdict. Late mail breaks a guarantee. */
+  /**
+   * Returns the verdict once all accepted mail has arrived, or at a timeout. Mail that arrives late breaks a guarantee.
+   */
   async verdict(withinMs: number, pace: number): Promise<MailVerdict> {
     const judged = (): MailVerdict =>
       judgeMail({ letters: this.letters, emails: this.emails, events: this.events(), relayed: this.relay.taken });

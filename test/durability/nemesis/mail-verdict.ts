@@ -1,4 +1,4 @@
-/** A message to the alias. Without a 250, it may be stored completely or not at all. */
+/** A message to the alias. If it was not answered with 250, it may be stored completely or not at all. */
 export interface Letter {
   subject: string;
   text: string;

@@ -54,7 +54,10 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
   clock('clock-40d', -40 * DAY_MS),
 ];
 
-/** Kills a process and returns the record. The service stays available if another process has its role or all roles. */
+/**
+ * Kills a process and returns the record of the fault. The service stays available if another process has the same role
+ * or all roles.
+ */
 async function kill(fleet: Fleet, victim: KeptProcess): Promise<Inflicted> {
   await victim.up();
   if (fleet.workers.includes(victim)) await fleet.burst();

@@ -84,7 +84,10 @@ export class Round {
     }
   }
 
-  /** Resolves or rejects only when all faults have ended, so that none affects the next round. */
+  /**
+   * Injects all faults of the round, and waits until all have ended, even if one fails. Otherwise one could affect the
+   * next round.
+   */
   private async inflicted(): Promise<Inflicted[]> {
     const ends = await Promise.allSettled(this.kinds.map((kind) => this.inflict(kind)));
     return ends.map((end) => {

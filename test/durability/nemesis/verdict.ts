@@ -60,7 +60,7 @@ export interface Verdict {
   unexplained: string[];
 }
 
-/** Duration of a lease by PostgreSQL's clock. It is the same on a busy machine. */
+/** Duration of a lease. It does not depend on the load of the machine, because PostgreSQL's clock measures it. */
 const LEASE_SECONDS = 10;
 /** Time to connect, claim, accept and deliver again on a quiet machine. */
 const WORK_SECONDS = 5;
@@ -125,10 +125,7 @@ export function judge(evidence: RoundEvidence): Verdict {
   };
 }
 
-/**
- * Returns the number of messages that two nodes failed to accept one after the other, although the second node and
- * storage worked.
- */
+/** Returns the number of messages that two nodes refused in a row although the second node and storage worked. */
 function refusedMessages({ failedTries, faults, nodes, pace }: RoundEvidence): number {
   const byKey = new Map<string, FailedTry[]>();
   for (const failed of failedTries) byKey.set(failed.key, [...(byKey.get(failed.key) ?? []), failed]);
