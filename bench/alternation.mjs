@@ -1,4 +1,4 @@
-/** Order of the time slices in which programs are measured, and the pairs of slices that are compared. */
+/** Decides the order of the time slices in which programs are measured, and the pairs of slices that are compared. */
 
 /**
  * Returns the order of the contestants in a round (A B B A), so that drift of the machine's speed affects all equally.

@@ -255,7 +255,7 @@ async function measureBurst(scene, perSecond, seconds) {
     `${sent.accepted} together, or a notice`,
   );
   figure('shown twice', String(there.twice), '0');
-  // The browser reports only key presses that took longer than one frame. All others count as 16 ms.
+  // The browser reports only key presses longer than one frame. All other key presses count as 16 ms.
   const slowest = keys.toSorted((a, b) => b - a);
   const within = (/** @type {number} */ share) => `${(slowest[Math.floor(pressed * (1 - share))] ?? 16).toFixed(0)} ms`;
   figure(

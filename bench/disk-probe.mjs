@@ -9,7 +9,7 @@ const SYNCS = 20;
 const BYTES = 8192;
 
 /**
- * Measures how long it takes to write and sync (`fdatasync`) a small file in the databases' directory.
+ * Measures the duration of a write and `fdatasync` of a small file in the databases' directory.
  *
  * @param {string} directory @returns {Promise<{ median: number, max: number }>} milliseconds
  */

@@ -84,7 +84,7 @@ const many = {
       const emit = await createApplications(bench, subject, 'many', MANY, ENDPOINTS);
       await fillApplications(bench, subject, few, (BREAK_IN * FANOUT) / ENDPOINTS);
       report({ name: 'fanout-many:few', figures: await measure(bench, subject, { emit: few }) });
-      // After this call, both processes have cached nearly every application.
+      // Fills the caches: afterwards, both processes have cached nearly every application.
       await fillApplications(bench, subject, emit, 8 * MANY);
       report({ name: 'fanout-many', figures: await measure(bench, subject, { emit }) });
     }),

@@ -217,7 +217,7 @@ function emailRow(name, start, prepare = async () => undefined) {
           (options) => start({ ...options, relayPort }),
           async (subject) => {
             await prepare(bench, subject);
-            // In this benchmark row, the relay replaces the webhook receiver.
+            // The relay takes the role of the webhook receiver in this benchmark row.
             const toRelay = { ...bench, receiver: sink, countsPort };
             await fillEmails(toRelay, subject, EMAIL, BREAK_IN_EMAILS);
             report({ name, figures: await measure(toRelay, subject, { email: EMAIL }) });

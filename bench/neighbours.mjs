@@ -142,7 +142,7 @@ export const flapping = besideWhoGoesOn('beside-flapping', async (bench, subject
   return { begin: async () => sendOn(subject, FLAPS_PER_SECOND, () => destination), quietAfterMs: RETRIED_AFTER_MS };
 });
 
-/** Gives each request its own URL, because the circuit breaker of a URL opens after ten failures. */
+/** Gives each request its own URL. A single URL would be blocked by its circuit breaker after ten failures. */
 export const hangingTenant = besideWhoGoesOn(
   'beside-hanging-tenant',
   async (bench, subject) => {

@@ -13,7 +13,7 @@ let isStopping = false;
 function remember(child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // An interrupted command may still start a process after `stopEverything` has run.
+  // Kills the process at once if the command was interrupted: `stopEverything` has already run.
   if (isStopping) child.kill('SIGKILL');
   return child;
 }

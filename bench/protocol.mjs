@@ -54,6 +54,6 @@ export function answerQuestions(answers) {
   });
   // The parent process has ended, so this helper process must end, too.
   process.on('disconnect', () => process.exit(0));
-  // Ctrl-C reaches the whole process group, but only the parent process decides when this process ends.
+  // Ignores Ctrl-C, which reaches the whole process group. Only the parent process decides when this process ends.
   process.on('SIGINT', () => undefined);
 }

@@ -67,7 +67,7 @@ export const scale = {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
 
-    // An empty page costs nothing to read, so both measurements store enough events to fill a page.
+    // Stores enough events to fill a page in both measurements, because an empty page costs nothing to read.
     await fillUp(client, 1, FEW);
     report({ name: 'scale:empty', figures: await probed(bench, measured, database.url) });
     await fillUp(client, FEW + 1, STORED);

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds recovery, cancellation and erasure. Replay jobs get a kind and the parameters of a recovery. `withdrawn` is set
- * when a claimed delivery is canceled or erased, and decides how the worker ends the delivery. Nullable columns and
- * constant defaults change only the catalog.
+ * Adds recovery, cancellation and erasure. Replay jobs get a kind and the parameters of a recovery. `withdrawn` marks a
+ * delivery that is canceled or erased while a worker has claimed it, and decides how the worker ends the delivery.
+ * Nullable columns and constant defaults change only the catalog.
  */
 export class Recover1732400400000 implements MigrationInterface {
   name = 'Recover1732400400000';

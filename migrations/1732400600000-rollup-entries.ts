@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores the metrics of one commit and environment as one rollup part. Until now, each key (for example a destination)
- * had its own part, and a single fan-out commit can touch a hundred keys. The columns of the previous form stay,
- * because processes of the previous release keep writing them.
+ * Stores all metrics of a commit in one rollup part per environment. Until now, each key (for example a destination)
+ * had its own part, and a single fan-out commit can touch a hundred keys.
  *
- * The migration changes only the catalog and locks the table only briefly.
+ * The old columns stay, because processes of the previous release keep writing them. The migration changes only the
+ * catalog and locks the table only briefly.
  */
 export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';

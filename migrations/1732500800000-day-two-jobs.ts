@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds jobs for an application, and jobs for the quarantined, parked or ignored events of an endpoint. Adds more kinds
- * of replay jobs, the result of an erasure, and the time at which a job sent a quarantined or parked request onward.
+ * Adds three kinds of replay jobs: for an application, for the quarantined, parked or ignored events of an endpoint,
+ * and for an erasure. Also adds the result of an erasure, and the time at which a job sent a request onward.
+ *
  * Nullable columns change only the catalog. The new check constraint reads `replay_jobs`, which is small.
  */
 export class DayTwoJobs1732500800000 implements MigrationInterface {

@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the customer domain of an endpoint. A domain with endpoints cannot be deleted. No endpoint has a domain yet. The
- * foreign key is added without validating the rows, under a brief lock. It is then validated under a lock that does not
- * block requests, with a scan of `endpoints`, which has a few thousand rows. `create index` blocks changes to endpoints
- * for about as long.
+ * Adds the customer domain of an endpoint. A domain with endpoints cannot be deleted. No endpoint has a domain yet.
+ *
+ * The foreign key is added under a brief lock, without validating the rows. The validation scans `endpoints`, which has
+ * a few thousand rows, under a lock that does not block requests. `create index` blocks changes to endpoints for about
+ * as long.
  */
 export class EndpointDomains1732600010000 implements MigrationInterface {
   name = 'EndpointDomains1732600010000';

@@ -3,9 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Creates the table of blobs: raw messages and attachments, in chunks of 256 KB. Takes no lock on existing tables.
  *
- * Blobs are partitioned by the day on which retention ends, like the ledger: blobs without references are dropped with
- * their partition. Mail is base64, for which compression saves little more than it costs. Therefore chunks are stored
- * uncompressed.
+ * Blobs are partitioned by the day on which retention ends, like the ledger. A blob without references is dropped with
+ * its partition. Chunks are stored uncompressed, because mail is base64: compression saves little more than it costs.
  */
 export class Blobs1732601000000 implements MigrationInterface {
   name = 'Blobs1732601000000';

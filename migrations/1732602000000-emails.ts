@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the table of emails, with the same partitions as the table of events. The row of an email is dropped together
- * with its event. Also creates the table of suppressed addresses. Takes no lock on existing tables.
+ * Creates the tables of emails and of suppressed addresses. Emails have the same partitions as events, so an email is
+ * dropped together with its event. Takes no lock on existing tables.
  *
  * The state of the recipients and the timeline are stored in the email's row. An email has at most fifty recipients,
  * which are always read and written together. Writes compare `version` and therefore need no lock.

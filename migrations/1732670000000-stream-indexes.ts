@@ -1,10 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes attempts and finished deliveries by time for the event stream. These are BRIN indexes over block ranges. An
- * insert checks its range and writes only if the range is summarized and the row lies outside of it. Autovacuum
- * summarizes a range once it is full. `create index` takes a share lock on each table while it reads the table once.
- * The recording of delivery results waits for that time: about ten seconds for ten million rows per table.
+ * Indexes attempts and finished deliveries by time for the event stream, with BRIN indexes over block ranges. An insert
+ * writes to the index only if its range is already summarized and the row lies outside of the summary. Autovacuum
+ * summarizes a range once it is full.
+ *
+ * `create index` takes a share lock on each table while it reads the table once. The recording of delivery results
+ * waits for that time: about ten seconds for ten million rows per table.
  */
 export class StreamIndexes1732670000000 implements MigrationInterface {
   name = 'StreamIndexes1732670000000';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds filters that decide which mail of an alias goes to each of its destinations. A constant default writes no row
- * and takes a brief lock.
+ * Adds filters that decide which mail of an alias goes to each of its destinations. A column with a constant default
+ * rewrites nothing and takes a brief lock.
  */
 export class AliasFilters1732684000000 implements MigrationInterface {
   name = 'AliasFilters1732684000000';

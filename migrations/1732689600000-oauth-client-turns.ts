@@ -2,8 +2,10 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds the time at which a user was last asked to approve a self-registered client, so that registrations by strangers
- * do not evict this client. Also adds an index for counting the clients of one network. A nullable column changes only
- * the catalog. The index takes a share lock on `oauth_clients` while it reads the unapproved clients: 10,000 at most.
+ * do not evict that client. Also adds an index for counting the clients of one network.
+ *
+ * A nullable column changes only the catalog. The index takes a share lock on `oauth_clients` while it reads the
+ * unapproved clients: 10,000 at most.
  */
 export class OAuthClientTurns1732689600000 implements MigrationInterface {
   name = 'OAuthClientTurns1732689600000';

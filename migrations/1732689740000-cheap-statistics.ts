@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Columns whose statistics use a tenth of the normal sample: columns of queues, and columns that are searched only by
- * full keys. No query plan depends on the distribution of their values.
+ * Columns whose statistics use a tenth of the normal sample, because no query plan depends on the distribution of their
+ * values: columns of queues, and columns that are searched only by full keys.
  */
 const SMALL: Readonly<Record<string, readonly string[]>> = {
   due_deliveries: [
@@ -34,8 +34,7 @@ const NONE: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reduces the statistics of hot tables to a tenth of the sampled rows, and to the columns used in conditions. Under
- * load, autovacuum runs analyze on one of these tables every few minutes. Each run computes all statistics at once, and
- * competes with accepting messages for CPU time.
+ * load, autovacuum analyzes one of these tables every few minutes, and competes with accepting messages for CPU time.
  *
  * Takes a brief `share update exclusive` lock on each table, whatever its size. Reads and writes do not wait. Only a
  * running vacuum waits or is canceled.

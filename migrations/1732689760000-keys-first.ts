@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Changes the primary key of idempotency keys so that the uuid comes before the route. Nearly all keys of an
- * environment have the same route. With the old order, each step down the index first compared equal route texts. These
- * comparisons took a sixth of PostgreSQL's CPU time for a key.
+ * environment have the same route, so with the old order each step down the index first compared equal texts. This took
+ * a sixth of PostgreSQL's CPU time for a key.
  *
  * Requests with keys wait while the index over 24 hours of keys is built: two seconds per million.
  */

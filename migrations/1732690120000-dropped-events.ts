@@ -5,9 +5,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * without a default changes only the catalog, for all partitions under one lock. Events of earlier builds stay
  * unmarked.
  *
- * Earlier builds replayed such events with the received body. The update ends the waiting deliveries of these replays.
- * It reads `due_deliveries` once, and looks up an event and its request for each replayed delivery: at most one minute
- * per million deliveries.
+ * Earlier builds replayed such events with the received body. The update cancels these replays if their deliveries
+ * still wait. It reads `due_deliveries` once, and looks up an event and its request for each replayed delivery: at most
+ * one minute per million deliveries.
  */
 export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
@@ -21,8 +21,8 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
         select r.note from events e join requests r on r.environment_id = e.environment_id and r.id = e.id and r.expires_on = e.expires_on
         where e.environment_id = d.environment_id and e.id = d.event_id and e.expires_on = d.expires_on and e.disposition = 'ignored'
       ) = 'The transform dropped it.'`);
-    // Runs last, so that `events` is locked only briefly. Processes of an earlier build keep running, and they accept
-    // nothing while the table is locked.
+    // Runs last, so that `events` is locked only briefly. Processes of an earlier build cannot accept messages while
+    // the table is locked.
     await runner.query('alter table events add column dropped boolean');
   }
 

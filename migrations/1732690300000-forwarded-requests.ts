@@ -13,8 +13,8 @@ export class ForwardedRequests1732690300000 implements MigrationInterface {
     // the start of the service fails, and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column forward jsonb');
-    // Runs last, so that `events` is locked only briefly. Processes of an earlier build keep running, and they accept
-    // nothing while the table is locked.
+    // Runs last, so that `events` is locked only briefly. Processes of an earlier build cannot accept messages while
+    // the table is locked.
     await runner.query('alter table events add column method text, add column path text, add column query text');
   }
 

@@ -24,9 +24,9 @@ const IDLE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Keeps one connection per destination, shared by all its deliveries, because NATS multiplexes many requests over one
- * connection. A connection closes 30 seconds after its last delivery, when the destination changes, when there are too
- * many connections, and on shutdown.
+ * Keeps one connection per destination. All deliveries share it, because NATS multiplexes requests. A connection closes
+ * 30 seconds after its last delivery, when the destination changes, when there are too many connections, and on
+ * shutdown.
  */
 @Injectable()
 export class Connections implements OnApplicationShutdown {

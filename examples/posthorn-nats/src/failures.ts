@@ -15,8 +15,7 @@ export interface Explained {
 const DETAIL_CHARACTERS_MAX = 300;
 
 /**
- * Explains an error of the dialer, the client or the server. Statuses are those of the JetStream API, which are HTTP
- * statuses.
+ * Explains an error of the dialer, the client or the server. The statuses are HTTP statuses, as in the JetStream API.
  */
 export function explain(error: unknown): Explained {
   const chain = causesOf(error);
@@ -41,7 +40,10 @@ export function explain(error: unknown): Explained {
   return disconnected(chain);
 }
 
-/** Searches the error chain from the inside. The innermost socket error is more specific than the client's error. */
+/**
+ * Searches the error chain from the inside, because the innermost socket error is more specific than the client's
+ * error.
+ */
 function disconnected(chain: readonly Error[]): Explained {
   if (chain.some(({ name }) => name === 'TimeoutError')) return broken('timeout', 'The server did not answer in time.');
   const socket = chain.findLast((cause) => cause instanceof DialFailed || 'code' in cause);

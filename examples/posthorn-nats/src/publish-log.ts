@@ -7,8 +7,7 @@ const BATCH_MAX = 1_000;
 
 /**
  * Records published messages without delaying deliveries. Messages that arrive while one batch is written form the next
- * batch. Counts are statistics: they miss messages while storage is unavailable, and a delivery never fails because of
- * them.
+ * batch. While storage is unavailable, messages are not counted, but their deliveries succeed.
  */
 @Injectable()
 export class PublishLog implements OnApplicationShutdown {

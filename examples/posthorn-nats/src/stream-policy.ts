@@ -5,8 +5,8 @@ import { AcceptancePolicy, type Ruling, showId, type Submission } from 'posthorn
 const PAYLOAD_BYTES_MAX = Number(process.env['NATS_PAYLOAD_BYTES_MAX'] ?? 1_048_576);
 
 /**
- * Rejects payloads that no NATS server would accept, before they are stored. Adds a header with the organization, for
- * receivers that share a stream. The same rules apply to emails.
+ * Rejects payloads that are too large for the NATS servers, before they are stored. Adds a header with the organization
+ * for receivers that share a stream. Posthorn applies this policy to emails, too.
  */
 @Injectable()
 export class StreamPolicy extends AcceptancePolicy {

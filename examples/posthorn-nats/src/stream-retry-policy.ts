@@ -4,8 +4,8 @@ import { type FailedAttempt, NamedRetryPolicy } from 'posthorn';
 const RESTART_ATTEMPTS = 5;
 
 /**
- * Retries quickly at first, because a restarting server is back within seconds. Later retries are further
- * apart, to leave time to create a missing stream. A message that is too large is not retried.
+ * Retries within seconds at first, because a restarting server is back soon. Later retries are further apart, to leave
+ * time to create a missing stream. A message that is too large is not retried.
  */
 @Injectable()
 export class StreamRetryPolicy extends NamedRetryPolicy {
