@@ -23,7 +23,7 @@ export const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Matches an RFC 3339 timestamp in UTC with milliseconds. */
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** Expects only the API's standard error body, with the error type that belongs to the status. */
+/** Expects the API's standard error body without further fields. The error type must belong to the status. */
 export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect({ status: apiAnswer.status, text: apiAnswer.text }).toEqual({
     status,

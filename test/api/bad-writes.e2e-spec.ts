@@ -174,7 +174,10 @@ describe('bad input on every write operation', () => {
     );
   }
 
-  /** Returns no fault if the request succeeded, or failed with a 4xx status and the standard error body. */
+  /**
+   * Returns an empty list if the request succeeded, or failed with a 4xx status and the standard error body. Otherwise
+   * returns the fault.
+   */
   function faultOf(apiAnswer: ApiAnswer, what: string): string[] {
     if (apiAnswer.status < 300) return [];
     try {

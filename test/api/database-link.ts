@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import net from 'node:net';
 
-/** A TCP proxy in front of a database that simulates network and server failures. */
+/** A TCP proxy in front of a database. It simulates failures of the network and of the server. */
 export interface DatabaseLink {
   readonly url: string;
   /** Breaks every connection and refuses new connections. */

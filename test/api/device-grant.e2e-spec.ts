@@ -112,7 +112,7 @@ describe('the device grant', () => {
     };
   };
 
-  // RFC 8628, section 3.1: the scope of the request. RFC 6749, section 3.3: scopes are separated by spaces.
+  // The scopes that a device requests (RFC 8628, section 3.1), separated by spaces (RFC 6749, section 3.3).
   it.each<[asked: string | undefined, role: 'read' | 'write' | 'admin', selected: string, shown: string]>([
     ['write', 'admin', 'write', 'Read and write'],
     ['admin', 'admin', 'admin', 'Everything'],

@@ -228,7 +228,7 @@ describe('custom hosts', () => {
     for (const type of ['https', 'mirror']) {
       const create = (): Promise<ApiAnswer> =>
         scene.server.api('POST', '/v1/destinations', { name: 'A loop', type, url: `https://${domain}/hook` });
-      // Until the process gets the notification about the verified host, the request fails at the DNS lookup.
+      // Repeats the request. It fails at the DNS lookup until the process has been notified about the verified host.
       const answer = await until(create, ({ json }) => json.error?.details.fields !== undefined, WITHIN_MS);
       expectInvalid(answer, 'connectivity', 'url');
     }

@@ -7,7 +7,7 @@ import { type Relay, startRelay, verifyDomain } from './relay.js';
 import type { Sql } from './scene.js';
 import { expectStatus, openSql } from './scene.js';
 
-/** A third-party mail server receives the messages and forwards them to a relay that records them. */
+/** Delivers directly to a third-party mail server, which forwards the messages to a relay that records them. */
 (isPostfixInstalled() ? describe : describe.skip)('EMAIL_TRANSPORT=direct:', () => {
   let zone: ZoneServer;
   let behind: Relay;

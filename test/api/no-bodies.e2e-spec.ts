@@ -33,7 +33,10 @@ describe('operations without a request body', () => {
 
   const filled = (path: string): string =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
-  /** Operator routes accept no API key, and `/v1/emails` ignores fields that clients of other email services send. */
+  /**
+   * Excludes two kinds of routes: operator routes accept no API key, and `/v1/emails` ignores fields that clients of
+   * other email services send.
+   */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
   const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>
     server.api(method, filled(path), body, headers);

@@ -6,7 +6,7 @@ import { destinationAt, eventAfter, eventIn, RARE_RETRIES, send } from './scene.
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Receivers that send slightly invalid HTTP over raw sockets. */
+/** Tests receivers that send slightly invalid HTTP over raw sockets. Posthorn must accept it, as other clients do. */
 describe('irregular responses that other HTTP clients accept', () => {
   let server: PosthornServer;
   let raw: RawReceiver;

@@ -10,8 +10,8 @@ import { fieldOf, PlainBrowser } from './signing-in.js';
 const PREFIX = '/hooks';
 
 /**
- * The pages of a service below a path of its host, with separate processes: `ROLE=api` behind a proxy, and
- * `ROLE=worker`.
+ * Pages that a proxy serves below a path of its host. The service runs as separate processes: `ROLE=api` behind the
+ * proxy, and `ROLE=worker`.
  */
 describe('pages behind a path, with separate roles', () => {
   let proxy: Server;

@@ -14,12 +14,12 @@ import { destinationAt, eventIn, eventOf, RARE_RETRIES, send, sendMany, WITHIN_M
  * has been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
-/** Response time that is longer than a worker's lease and shorter than the time limit of an attempt. */
+/** Response time of a slow target: longer than a worker's lease, and shorter than the time limit of an attempt. */
 const SLOW_MS = 13_000;
 
 /**
- * Gaps in competing products under faults (see peers-gaps.e2e-spec.ts). The tests run concurrently, because all wait
- * for leases.
+ * Tests under faults that Posthorn lacks known gaps of competing products (see peers-gaps.e2e-spec.ts). The tests run
+ * concurrently, because all of them wait for leases.
  */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>

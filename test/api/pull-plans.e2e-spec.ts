@@ -47,8 +47,8 @@ function fill(today: number): string[] {
             case when row_number() over (order by id) % 50 = 0 then '${ENDPOINT}'::uuid end, false from events`,
     `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
     `insert into environments (organization_id, mode, secret) values ('00000000-0000-0000-0000-000000000001', 'live', '\\x00')`,
-    // Every tenth destination is a pull destination with ten endpoints. Each endpoint has committed a position after
-    // half of the transactions.
+    // Every tenth destination is a pull destination with ten endpoints. The committed position of each endpoint is in
+    // the middle of the items.
     `insert into destinations (environment_id, id, name, type, config, headers, timeout_ms, status, validation, version, secret, created_at, updated_at)
      select 1, lpad(to_hex(i), 32, '0')::uuid, 'D', case when i % 10 = 0 then 'pull' else 'https' end, '{}', '{}', 1000, 'active', 'valid', 1, '\\x00', now(), now() from generate_series(0, 3000) i`,
     `insert into pull_positions select 1, gen_random_uuid(), lpad(to_hex(i * 10), 32, '0')::uuid, 1, ${XIDS} / 2, '${NIL}', 0, now() from generate_series(0, 300) i, generate_series(1, 10)`,

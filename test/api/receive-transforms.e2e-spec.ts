@@ -401,7 +401,9 @@ describe('transforms', () => {
     expect(host.posts()).toEqual([]);
   });
 
-  /** Sends a request until it is accepted, and returns the event id. A busy machine may respond 503 at first. */
+  /**
+   * Sends a request until it is accepted, and returns the event id. On a busy machine, the first responses can be 503.
+   */
   async function acceptedWithRetries(endpoint: Inbound, sent: Sent): Promise<string> {
     const answer = await until(
       () => provide(server, endpoint.at, sent),

@@ -18,7 +18,9 @@ export interface RelayRefusal {
   text: string;
 }
 
-/** A mail server that accepts every message for every recipient, unless a test configures a rejection. */
+/**
+ * A simulated mail server (relay). It accepts every message for every recipient, unless a test configures a rejection.
+ */
 export interface Relay {
   readonly url: string;
   readonly port: number;

@@ -153,7 +153,7 @@ describe('domains for email', () => {
           isDone = true;
           return answer.status;
         });
-        // Polls until the change of the domain's kind is blocked by this transaction's lock.
+        // Waits until the change of the domain's kind is blocked by the lock of this transaction.
         for (let looks = 0; looks < 200; looks += 1) {
           const [row] = await scene.sql.rows<{ waiting: number }>(
             `select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

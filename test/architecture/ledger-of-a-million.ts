@@ -14,7 +14,7 @@ export const ENVIRONMENT = 1;
  * day that PostgreSQL keeps no separate statistics about it.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
-/** Number of targets whose pending deliveries are parked, because the targets accept no deliveries now. */
+/** Number of targets whose pending deliveries are parked, because the target currently accepts none. */
 export const GATED = 50;
 
 const DAYS = 30;

@@ -15,7 +15,10 @@ const OWNED_EACH = 100;
 const LISTED = 60;
 const uuid = (kind: number, n: number): string => `0190f0a0-000${kind}-0000-0000-${String(n).padStart(12, '0')}`;
 
-/** Tests the list of destinations when endpoints of applications own twenty thousand newer destinations. */
+/**
+ * Tests the list of destinations. Twenty thousand newer destinations belong to endpoints of applications, and must not
+ * slow it down.
+ */
 describe('destinations with owners', () => {
   let testDatabase: TestDatabase;
   let source: DataSource;

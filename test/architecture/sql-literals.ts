@@ -22,7 +22,10 @@ const NAMED_PARAMETER = /(?<!:):[a-z]\w*/i;
 
 export const isStatement = (text: string): boolean => STATEMENT.test(text);
 
-/** Returns the SQL literals below src: all statements, and the fragments of the same files that name a column. */
+/**
+ * Returns the SQL literals below src: every statement, and every fragment that names a column and is in a file with
+ * statements.
+ */
 export function sqlLiterals(columns: ReadonlySet<string>): SqlLiteral[] {
   return filesBelow('src')
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !WITHOUT_SQL.test(file))

@@ -11,7 +11,7 @@ import { type ApiAnswer, type PosthornServer, startServer } from '../support/ser
 import { WITHOUT_ENTRY } from './audit-witness.js';
 import { type OpenApi, routesOf } from './openapi-document.js';
 
-/** A call that would have an effect. The path is the document's path with its parameters filled in. */
+/** A call that would have an effect. Its path is a path of the OpenAPI document, with values for the parameters. */
 interface WriteCall {
   url: string;
   body?: unknown;

@@ -7,7 +7,7 @@ import { runSeed, setting } from './random.js';
 import { DESTINATIONS, Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* Soak runs increase both numbers, as in kills.e2e-spec.ts. */
+/* Numbers of kills and messages. A soak run sets higher ones (see kills.e2e-spec.ts). */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 1_500);
 /** Three applications of each size, with 1 to 12 endpoints. */

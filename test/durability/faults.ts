@@ -10,7 +10,7 @@ export type FaultKind = 'worker' | 'api' | 'postgres' | 'tree' | 'queue emptied'
 export interface Fault {
   kind: FaultKind;
   afterAccepted: number;
-  /** A number from 0 to below 1 that selects one of several victims. */
+  /** Selects one of several victims. A number from 0 to below 1. */
   choice: number;
 }
 

@@ -6,8 +6,8 @@ import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
 /*
- * Each kind of kill once. For a soak run: DURABILITY_KILLS=500 DURABILITY_MESSAGES=500000. DURABILITY_SEED repeats a
- * failed run.
+ * Numbers of kills and messages: each kind of kill happens once. For a soak run: DURABILITY_KILLS=500
+ * DURABILITY_MESSAGES=500000. DURABILITY_SEED repeats a failed run.
  */
 const KILLS = setting('DURABILITY_KILLS', 11);
 const MESSAGES = setting('DURABILITY_MESSAGES', 8_000);

@@ -38,8 +38,8 @@ interface Email {
 }
 
 /**
- * One kill -9 at each step of receiving and of sending mail. The test blocks the connection to reach each step
- * reliably. DURABILITY_KILLS=40 repeats the steps.
+ * Kills a process with kill -9 at each step of receiving and of sending mail. The test blocks the connection at the
+ * step, so that the kill always hits it. DURABILITY_KILLS=40 repeats the steps.
  */
 describe('mail under kill -9, step by step', () => {
   const random = new Seeded(runSeed());

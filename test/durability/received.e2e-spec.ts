@@ -10,7 +10,7 @@ import { evidenceOf, type Observed, outOfOrder, replayedOf } from './routed.js';
 import { Scene } from './scene.js';
 import { KillablePostgres } from './storage.js';
 
-/* Soak runs increase both numbers, as in kills.e2e-spec.ts. */
+/* Numbers of kills and messages. A soak run sets higher ones (see kills.e2e-spec.ts). */
 const KILLS = setting('DURABILITY_KILLS', 12);
 const WEBHOOKS = setting('DURABILITY_MESSAGES', 4_000);
 const REPLAYED = Math.ceil(WEBHOOKS * 0.625);

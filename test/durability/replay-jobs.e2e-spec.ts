@@ -9,7 +9,10 @@ const PAGE = 1_000;
 const EVENTS = 5_000;
 const FEW = 200;
 const CONCURRENCY = 32;
-/** Time until an interrupted job continues: 15 seconds until it counts as abandoned, and 3 between two polls. */
+/**
+ * Time until an interrupted job continues. It counts as abandoned after 15 seconds, and the next poll comes within 3
+ * more.
+ */
 const FORGOTTEN_MS = 15_000 + 3_000;
 /** Time to start a process on a quiet machine. */
 const STARTED_MS_MAX = 12_000;

@@ -8,7 +8,7 @@ import { destinationAt, expectStatus, openSql, send, type Sql, startTargets, typ
 import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { compileSample, COMPLETE_SAMPLE } from './sample.js';
 
-/** One extension that uses every extension point of docs/extending.md, written as a new team would. */
+/** Tests the sample posthorn-depot, which uses every extension point of docs/extending.md as a new team would. */
 describe('an extension that uses every extension point', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -19,7 +19,7 @@ import { shiftedClock } from '../support/shifted-clock.js';
 const FLOOD = 120;
 const HOUR_MS = 3_600_000;
 
-/** Two processes with all roles on one database. The clock of the second machine is two hours fast. */
+/** Two processes with all roles share one database. The clock of the second process's machine is two hours fast. */
 describe('mail beside other mail', () => {
   let right: PosthornServer;
   let ahead: PosthornServer;

@@ -1,5 +1,4 @@
-// Shifts the wall clock of the server into which it is preloaded, by POSTHORN_TEST_CLOCK_SHIFT_MS. Monotonic clocks are
-// not changed.
+// Preloaded into a server to shift its wall clock by POSTHORN_TEST_CLOCK_SHIFT_MS. Monotonic clocks are not changed.
 const shiftMs = Number(process.env.POSTHORN_TEST_CLOCK_SHIFT_MS);
 const TrueDate = Date;
 const now = () => TrueDate.now() + shiftMs;

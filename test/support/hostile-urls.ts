@@ -5,7 +5,10 @@
 export interface HostileUrl {
   url: string;
   why: string;
-  /** Addresses to which the URL's host name resolves. The URL itself is harmless, so it is rejected when connecting. */
+  /**
+   * Addresses to which the URL's host name resolves. The URL itself is harmless, so Posthorn can reject it only when
+   * connecting.
+   */
   resolvesTo?: readonly string[];
 }
 

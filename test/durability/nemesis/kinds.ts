@@ -13,7 +13,10 @@ export function kindNamed(name: string): FaultKind {
   return kind;
 }
 
-/** Picks kinds of faults that do not interfere: in half of the calls `atOnceMin`, otherwise up to `atOnceMax`. */
+/**
+ * Picks kinds of faults that do not interfere with each other. Returns `atOnceMin` kinds in half of the calls,
+ * otherwise up to `atOnceMax`.
+ */
 export function overlapping(
   kinds: readonly FaultKind[],
   fleet: FleetKind,

@@ -1,7 +1,8 @@
-// Packs the three thousand files that a start of the service loads into one file. Opening, resolving and compiling
-// these files takes two thirds of the time of a start, and the tests start the service hundreds of times. Each module
-// keeps its file name, URL and exports. Only the lookup differs. Modules that are not in the packed file are loaded as
-// usual.
+// Packs the three thousand files that a start of the service loads into one file, because the tests start the service
+// hundreds of times. Opening, resolving and compiling the separate files takes two thirds of the time of a start.
+//
+// Each module keeps its file name, URL and exports. Only the lookup differs. Modules that are not in the packed file
+// are loaded as usual.
 //
 // node --experimental-import-meta-resolve pack.mjs FOLDER PROGRAM…
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
