@@ -6,7 +6,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const isAsked = process.argv.includes('--always');
 
-/** Independent builds of server and screens. */
+/** The builds of the server and of the console's screens, which are independent of each other. */
 const BUILDS = [
   {
     inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package.json'],

@@ -56,7 +56,7 @@ describe('pull after a failover to an asynchronous standby', () => {
     try {
       process.kill(pid, 'SIGQUIT');
     } catch {
-      // The process has already exited.
+      // Ignores the error, because the process has already exited.
     }
   }
 

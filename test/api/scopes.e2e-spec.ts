@@ -196,7 +196,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/audit': 'admin',
   'GET /v1/audit/export': 'admin',
 };
-/** Routes that accept no session, because agents have their own keys. */
+/** Routes that accept only API keys and no session. Agents have their own keys. */
 const KEYS_ALONE = ['POST /mcp'];
 /** Routes for the operator only. No key of an organization is authorized, whatever its scope. */
 const OPERATORS = [

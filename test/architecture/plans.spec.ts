@@ -589,7 +589,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // On a day with almost no rows the planner may use either index.
+          // Ignores one index, because the planner may use either on a day with almost no rows.
           expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual([
             'deliveries_target_id_idx',
             'events_pkey',
@@ -608,7 +608,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
 
         expect(made.indexes).toContain('events_target_id_idx');
-        // On a day with almost no rows, the sampled statistics decide which of two indexes finds a message.
+        // Allows either index, because on a day with almost no rows the sampled statistics decide which one finds a
+        // message.
         expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(
           expect.arrayContaining(made.indexes),
         );
@@ -652,7 +653,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
           beforeId: lowestIdAt(ledger.nowMs),
         };
         const asks: [(store: ApplicationErasureStore) => Promise<unknown>, string | null][] = [
-          // For tables without statistics only the number of pages is checked.
+          // null: the table has no statistics, so only the number of pages is checked.
           [(store) => store.page(range, 500), null],
           [(store) => store.events(ENVIRONMENT, placed), 'events_pkey'],
           [(store) => store.erase(ENVIRONMENT, placed), null],
@@ -836,7 +837,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       // Reading the 2,000 messages of the application costs fewer pages than reading their 20,000 events.
       expect(made.pages).toBeLessThan(5_000);
       expect(made.indexes).toContain('messages_application_id_idx');
-      // On a day with almost no rows the planner may use either index.
+      // Ignores one index, because the planner may use either on a day with almost no rows.
       expect(made.indexes.filter((name) => name !== 'messages_pkey')).toEqual(['messages_application_id_idx']);
       expect(made.scanned).toEqual([]);
     });

@@ -91,7 +91,7 @@ describe('access to every route', () => {
 
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', at = ''] = route.split(' ');
-    // With `follow=false` the stream ends by itself.
+    // Requests the stream with `follow=false`, so that it ends by itself.
     const url = at === '/v1/events/stream' ? `${at}?follow=false` : at;
     return server.api(
       method,

@@ -220,7 +220,7 @@ describe('a misbehaving blob store', () => {
     await makeDue(sql, id);
 
     await emailIn(server, id, 'delivered');
-    // The status of the recipients is committed before the attempt.
+    // Waits for the attempt, which is committed after the status of the recipients.
     expect((await emailAfter(server, id, 1)).attempts).toHaveLength(1);
   }, 60_000);
 

@@ -9,7 +9,7 @@ import { startServer } from '../support/server.js';
 
 const KEY_LINES = /^(Live|Test) admin key: (ek_(?:live|test)_[0-9A-Za-z]{49})$/gm;
 
-/** Database URL at which no server listens. A start that is rejected earlier never tries to connect. */
+/** Database URL at which no server listens. A start that is rejected before it connects never uses the URL. */
 const NO_DATABASE = 'postgres://nobody:hunter2@127.0.0.1:1/nothing';
 
 interface Key {

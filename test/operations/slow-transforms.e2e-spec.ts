@@ -14,7 +14,7 @@ const SLOW =
   'export default (event) => { const end = Date.now() + 2000; while (Date.now() < end); return { body: { slow: true } } }';
 const LOOP = 'export default (event) => { while (event.body.loop); return { body: { n: event.body.n } } }';
 const QUICK = 'export default (event) => ({ body: { n: event.body.n + 1 } })';
-/** Code that needs more than one short time slice, and ends. */
+/** Code that needs more CPU time than one short time slice, but ends. */
 const STEADY =
   'export default (event) => { let n = 0; for (let i = 0; i < 3e6; i += 1) n += i % 7; return { body: { n: n > 0 } } }';
 

@@ -241,7 +241,7 @@ describe('stopping', () => {
       try {
         if (npm?.pid) process.kill(-npm.pid, 'SIGKILL');
       } catch {
-        // All processes of the process group have ended.
+        // Ignores the error, which means that all processes of the group have ended.
       }
       rmSync(directory, { recursive: true, force: true });
     });

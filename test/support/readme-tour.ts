@@ -109,7 +109,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // The process has already exited.
+    // Ignores the error, because the process has already exited.
     return '';
   }
 }
@@ -158,7 +158,7 @@ export class TourShell {
     try {
       if (this.shell.pid) process.kill(-this.shell.pid, 'SIGTERM');
     } catch {
-      // The process group has already ended.
+      // Ignores the error, because the process group has already ended.
     }
     for (let i = 0; i < 300 && processesIn(this.place.directory).length > 0; i += 1)
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -113,7 +113,7 @@ async function reach(): Promise<Rendezvous> {
     try {
       process.kill(known.pid, 'SIGKILL');
     } catch {
-      // The service had already exited.
+      // Ignores the error, because the service had already exited.
     }
   }
   return start();

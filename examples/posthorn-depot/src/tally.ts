@@ -68,7 +68,7 @@ export class TallyProcessor extends WorkerHost implements OnApplicationBootstrap
 
   @OnWorkerEvent('error')
   ignore(): void {
-    // Without a listener, an error of the queue ends the process.
+    // Catches the error, which would otherwise end the process.
   }
 
   private async wake(): Promise<{ restMs: number }> {

@@ -8,7 +8,7 @@ export class DestinationChanges {
   constructor(notifications: Notifications, connections: Connections) {
     notifications.on('destination', (key) => {
       const [environmentId = '', destinationId = ''] = key.split(':');
-      // `*` means that changes may have been missed.
+      // The key `*` stands for all destinations: changes may have been missed.
       connections.retire(key === '*' ? null : { environmentId: Number(environmentId), destinationId });
     });
   }
