@@ -29,7 +29,7 @@ export interface Inflicted {
   away: readonly string[];
   /** Restarts of processes in sequence, with their times. */
   turns?: readonly { url: string; fromMs: number; toMs: number }[];
-  /** What the fault did to the service. Without an effect, the test fails. */
+  /** The effect of the fault on the service, as text. A fault without an effect fails the test. */
   effect: string;
 }
 
