@@ -109,7 +109,8 @@ const percent = (share) => String(Number((share * 100).toFixed(1)));
 const signed = (ratio) => `${ratio < 1 ? '-' : '+'}${percent(Math.abs(ratio - 1))}`;
 
 /**
- * Returns how many accepted copies had not arrived: at the end of the window, and the maximum during it.
+ * Returns two numbers of accepted copies that had not arrived: the number at the end of the window, and the maximum
+ * during the window.
  *
  * @param {Float64Array} acceptedAt time of each message's answer; 0 without an answer
  * @param {Float64Array} receivedAt arrival time of each copy; 0 for a copy

@@ -65,8 +65,8 @@ describe('the circuit breaker', () => {
   };
 
   /**
-   * Waits until all earlier outcomes are counted. Causes one more failure and waits until it is counted, because
-   * outcomes are counted in order.
+   * Waits until all earlier outcomes are counted. Outcomes are counted in order, so this function causes one more
+   * failure and waits until that one is counted.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));

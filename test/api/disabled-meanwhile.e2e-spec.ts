@@ -52,7 +52,7 @@ describe('a destination that is disabled while no worker is notified', () => {
     const id = await send(api, given);
     await eventAfter(api, id, 1);
 
-    // A change by SQL sends no notification, so it acts like a lost one. The second statement breaks the workers'
+    // A change by SQL sends no notification, as if the notification were lost. The second statement breaks the workers'
     // LISTEN connections, so that the workers reconnect.
     await sql.rows(
       `update destinations set status = 'disabled', updated_at = now() where name = 'A target' and id = (select target_id from due_deliveries order by event_id desc limit 1)`,

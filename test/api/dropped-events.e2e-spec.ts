@@ -148,8 +148,7 @@ describe('events dropped by a transform', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Three of the four events are excluded. Two are still parked, and a transform dropped the third when it was
-    // released.
+    // Three of the four events are excluded: two are still parked, and a transform dropped the third at its release.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);

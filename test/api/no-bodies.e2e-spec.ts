@@ -34,8 +34,8 @@ describe('operations without a request body', () => {
   const filled = (path: string): string =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'app' ? `app_${ID}` : `dst_${ID}`));
   /**
-   * Excludes two kinds of routes: operator routes accept no API key, and `/v1/emails` ignores fields that clients of
-   * other email services send.
+   * Returns false for two kinds of routes: operator routes accept no API key, and `/v1/emails` ignores fields that
+   * clients of other email services send.
    */
   const isClosed = ({ path }: Route): boolean => !path.startsWith('/v1/orgs') && !path.startsWith('/v1/emails');
   const call = ({ method, path }: Route, body: string, headers = {}): Promise<ApiAnswer> =>

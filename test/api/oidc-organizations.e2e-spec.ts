@@ -11,8 +11,8 @@ describe('the identity provider of one of several organizations', () => {
   const key = namedKey('own');
   let provider: ScriptedIdentityProvider;
   /**
-   * Three processes on one database: with the identity provider of the organization "acme", with that of the
-   * installation, and without OIDC_DOMAINS.
+   * Three processes share one database. `acme` uses the identity provider of the organization "acme", the second that
+   * of the installation, and the third has no OIDC_DOMAINS.
    */
   let acme: PosthornServer;
   let whole: PosthornServer;

@@ -26,8 +26,8 @@ export function indexFor({ status, eventType, targetId }: ListFilter): string | 
 }
 
 /**
- * Returns the maximum number of database pages that a list may read. Every fiftieth event has the filtered type, so a
- * list of fifty events reads 2,550 rows.
+ * Returns the maximum number of database pages for a list. Only every fiftieth event has the filtered type, so a list
+ * of fifty events of this type reads 2,550 rows.
  */
 export const boundFor = ({ status, eventType }: ListFilter): number =>
   status && status !== 'delivered' && eventType ? 5 * PAGES_MAX : PAGES_MAX;

@@ -8,8 +8,8 @@ interface Row {
 }
 
 /**
- * Returns the rows of the table. Each has a gap, the products with this gap, Posthorn's solution, and tests as `file`
- * “title”.
+ * Returns the rows of the table of gaps. Each row has a gap, the products with this gap, Posthorn's solution, and tests
+ * as `file` “title”.
  */
 function rowsOf(document: string): Row[] {
   return document

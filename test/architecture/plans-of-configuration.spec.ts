@@ -33,8 +33,8 @@ const ROWS = 20_000;
 const ENVIRONMENTS = 40;
 const ENVIRONMENT = 7;
 /**
- * Number of the tested row. The row belongs to the tested environment, because row n belongs to environment n modulo
- * `ENVIRONMENTS`.
+ * Number of the tested row. Row n belongs to environment n modulo `ENVIRONMENTS`, so this row belongs to the tested
+ * environment.
  */
 const ROW = ENVIRONMENT + ENVIRONMENTS * 100;
 const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;

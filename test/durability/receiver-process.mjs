@@ -156,7 +156,10 @@ const answers = {
     arrivals = [];
     return taken;
   },
-  /** Makes a path misbehave from now on, or behave again with null. Returns how often paths have misbehaved so far. */
+  /**
+   * Makes a path misbehave from now on. With null, the path behaves normally again. Returns how often paths have
+   * misbehaved so far.
+   */
   misbehave: ({ path, misbehaviour }) => {
     if (misbehaviour) misbehaviours.set(path, misbehaviour);
     else misbehaviours.delete(path);

@@ -80,8 +80,8 @@ export class ReceiverProcess {
   }
 
   /**
-   * Makes a destination misbehave, or behave again with null. Resolves with the number of times that destinations have
-   * misbehaved so far.
+   * Makes a destination misbehave. With null, the destination behaves normally again. Resolves with the number of times
+   * that destinations have misbehaved so far.
    */
   misbehave(destination: number, misbehaviour: Misbehaviour | null): Promise<number> {
     return this.ask('misbehave', { path: `/${destination}`, misbehaviour }) as Promise<number>;

@@ -17,7 +17,7 @@ export interface ZoneServer {
   readonly questions: string[];
   /** Publishes records. An empty list removes them. */
   set(name: string, type: 'TXT' | 'CNAME' | 'MX' | 'A' | 'AAAA', records: ZoneRecords): void;
-  /** Sets the fault of a name and of everything below it. Null removes the fault. */
+  /** Sets a fault for a name and all names below it. Null removes the fault. */
   trouble(name: string, trouble: ZoneTrouble | null): void;
   close(): Promise<void>;
 }
