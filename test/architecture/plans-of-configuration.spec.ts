@@ -333,7 +333,7 @@ describe('templates, through SQL', () => {
 });
 
 describe('repositories', () => {
-  /** Files whose rows have no tenant: organizations and environments are tenants, and partitions are tables. */
+  /** Files that read tables without a tenant, for example the table of organizations, or partitions. */
   const WITHOUT_TENANT = [
     'src/kernel/database/database.ts',
     'src/kernel/database/tenant-repository.ts',
