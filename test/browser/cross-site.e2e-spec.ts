@@ -165,7 +165,7 @@ async function attack(service: string): Promise<Outcome[]> {
     await own.getByLabel('API key of your organization').fill(server.apiKey);
     await own.getByRole('button', { name: 'Sign in with the key' }).click();
     await own.getByRole('heading', { name: 'You are signed in' }).waitFor();
-    // The policy of this page lets scripts call the API, as the console's policy does.
+    // The content security policy of this page allows scripts to call the API, as the console's does.
     await own.goto(`${service}/docs`);
   }, 120_000);
 

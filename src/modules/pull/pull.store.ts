@@ -108,10 +108,10 @@ const COMMITTED: Statement = {
 };
 
 /**
- * SQL for a position and its relation to this database (`Standing`).
+ * SQL that compares a consumer's position with the current transaction of this database (`Standing`).
  *
- * If this database cannot have issued the position yet, the database was restored to an earlier state after the
- * position was issued. The consumer would then miss all events until the database reaches that position again.
+ * `ahead`: the position is in the future, because the database was restored to an earlier state. The consumer would
+ * miss all events until the database reaches this position again.
  */
 const GIVEN = `
   select p.*, case when (p.epoch, p.xid) >= (${EPOCH}, ${NEXT_TRANSACTION}) then 'ahead' when given_in <> ${EPOCH}

@@ -116,7 +116,7 @@ function resolve(specifier, from, format) {
       (format === 'module' || formatOf(file) !== 'module');
     return isPackable ? file : null;
   } catch {
-    // An optional package that is not installed. Node.js reports the same error at run time.
+    // The package is optional and not installed, so Node.js cannot load it at run time either.
     return null;
   }
 }
