@@ -33,8 +33,8 @@ export class ConcernItem {
   since: string;
 
   /**
-   * Number of occurrences: consecutive failures, deliveries, or the dead letters or requests of one day. 1 for types
-   * that do not count occurrences.
+   * How often the problem occurred. Depending on `type`, the number counts consecutive failures, deliveries, or the dead
+   * letters or requests of the last day. 1 for problems that are not counted.
    */
   @ApiProperty({ example: 12 })
   @IsInt()

@@ -271,7 +271,7 @@ export class ResponseRules {
 
 /** Proxy that produces the synchronous response. */
 export class ResponseProxyConfig {
-  /** `managed` runs `code`, `url` sends the request to `url`. */
+  /** Source of the response: the JavaScript in `code` (`managed`), or your service at the URL (`url`). */
   @ApiProperty({ example: 'managed' })
   @IsIn(HOSTS)
   target: (typeof HOSTS)[number];
@@ -315,7 +315,7 @@ export class ResponseProxyConfig {
 
 /** Transform that changes events before they are routed. */
 export class TransformConfig {
-  /** `managed` runs `code`, `url` sends the body to `url`. */
+  /** Place where the body is transformed: the JavaScript in `code` (`managed`), or your service at the URL (`url`). */
   @ApiProperty({ example: 'managed' })
   @IsIn(HOSTS)
   engine: (typeof HOSTS)[number];

@@ -97,8 +97,8 @@ export class OpenApiImported {
   archived: string[];
 
   /**
-   * The first 20 numbers in webhooks and components that are stored with a different value, because a double cannot
-   * represent them exactly.
+   * Numbers of the OpenAPI document that were changed, because a double cannot represent them exactly: the first 20 in
+   * its sections `webhooks` and `components`.
    */
   @ApiProperty({ example: [] })
   @IsArrayOf(() => ChangedNumber)

@@ -278,8 +278,8 @@ export class ListedEventItem extends EventItem {
   next_attempt_at: string | null;
 
   /**
-   * Present for a delivered event without attempts whose destinations are of type `pull`: `true` if consumers have
-   * acknowledged it, `false` while it waits for a consumer.
+   * Whether consumers have acknowledged the event. Only for events that consumers pull, whose `status` is `delivered` as
+   * soon as they can be pulled; omitted for other events.
    */
   @ApiProperty({ example: false })
   @CanBeOmitted()

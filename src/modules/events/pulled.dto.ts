@@ -21,8 +21,8 @@ export class DeliveryPullItem {
   feed: string | null;
 
   /**
-   * Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
-   * while the event waits.
+   * Time at which the consumer last acknowledged events of this feed, this event or a later one. `null` if the event is
+   * not acknowledged.
    */
   @ApiProperty({ example: '2026-11-21T09:30:00.000Z' })
   @CanBeNull()
