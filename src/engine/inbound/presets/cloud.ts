@@ -151,7 +151,7 @@ export const CLOUD: readonly Preset[] = [
     eventType: [[{ header: 'x-netlify-event' }]],
     dedupeId: [],
     response: null,
-    retry: { note: 'Netlify switches a notification off that fails several times in a row.' },
+    retry: { note: 'Netlify switches off a notification that fails several times in a row.' },
     sample: jsonSample(
       {
         id: '{{id}}',

@@ -7,7 +7,7 @@ const GITLAB_EVENT: Preset['eventType'] = [
 ];
 const GITLAB_RETRY: Preset['retry'] = {
   attempts: 1,
-  note: 'GitLab does not retry, and switches a webhook off for a while after four failures in a row.',
+  note: 'GitLab does not retry, and switches off a webhook for a while after four failures in a row.',
 };
 const GITLAB_SAMPLE = jsonSample(
   {

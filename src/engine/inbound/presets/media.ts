@@ -37,7 +37,7 @@ export const MEDIA: readonly Preset[] = [
     dedupeId: [],
     response: null,
     retry: {
-      note: 'ElevenLabs retries up to five times after 408, 429 and 5xx if retries are on, and switches a webhook off that keeps failing.',
+      note: 'ElevenLabs retries up to five times after 408, 429 and 5xx if retries are on, and switches off a webhook that keeps failing.',
     },
     sample: jsonSample({
       type: 'post_call_transcription',

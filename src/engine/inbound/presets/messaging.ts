@@ -130,7 +130,7 @@ export const MESSAGING: readonly Preset[] = [
     // The body is not signed. Mailgun recommends accepting each token only once, to prevent replays.
     dedupeId: [[{ member: 'signature.token' }], [{ field: 'token' }]],
     response: null,
-    retry: { attempts: 8, note: 'Mailgun retries for eight hours; 406 tells it to stop.' },
+    retry: { attempts: 8, note: 'Mailgun retries for eight hours, unless the response is 406.' },
     sample: jsonSample({
       signature: {},
       'event-data': {
@@ -152,7 +152,7 @@ export const MESSAGING: readonly Preset[] = [
     response: null,
     retry: {
       attempts: 11,
-      note: 'Postmark retries inbound mail and bounces ten times over about ten hours; 403 tells it to stop.',
+      note: 'Postmark retries inbound mail and bounces ten times over about ten hours, unless the response is 403.',
     },
     sample: jsonSample({
       RecordType: 'Delivery',

@@ -88,7 +88,7 @@ export const SOCIAL: readonly Preset[] = [
     eventType: [[{ nameEnding: '_events' }]],
     dedupeId: [],
     response: { type: 'x-crc' },
-    retry: { note: 'X retries for a few minutes, and marks a webhook invalid that fails the hourly check.' },
+    retry: { note: 'X retries for a few minutes, and marks a webhook as invalid if it fails the hourly check.' },
     sample: jsonSample({
       for_user_id: '2244994945',
       tweet_create_events: [

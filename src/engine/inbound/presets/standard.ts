@@ -9,7 +9,7 @@ const SVIX: StandardScheme = {
 };
 const SVIX_RETRY: Preset['retry'] = {
   attempts: 8,
-  note: 'Svix tries 8 times over about 28 hours and switches an endpoint off that fails for 5 days.',
+  note: 'Svix tries 8 times over about 28 hours and switches off an endpoint that fails for 5 days.',
 };
 const SVIX_ID: Preset['dedupeId'] = [[{ header: 'svix-id' }], [{ header: 'webhook-id' }]];
 const TYPE: Preset['eventType'] = [[{ member: 'type' }], [{ member: 'eventType' }]];
