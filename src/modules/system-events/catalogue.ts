@@ -153,7 +153,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'destination.enabled',
-    'A destination, or an endpoint of an application, that was disabled takes deliveries again.',
+    'A disabled destination, or a disabled endpoint of an application, was enabled and takes deliveries again.',
     { properties: { ...TARGET, by: { const: 'api' } }, required: ['by'], extra: WHOSE },
     { ...ORDERS, by: 'api' },
   ),

@@ -37,7 +37,7 @@ export const MESSAGING: readonly Preset[] = [
     dedupeId: [[{ member: 'id' }]],
     response: { type: 'discord-ping', status: 204 },
     retry: {
-      note: 'Discord sends an interaction once and retries a webhook event for up to ten minutes; it tests with bad signatures and expects 401.',
+      note: 'Discord sends an interaction once and retries a webhook event for up to ten minutes. To test the endpoint, Discord sends bad signatures and expects 401.',
     },
     sample: jsonSample({
       version: 1,
@@ -87,7 +87,7 @@ export const MESSAGING: readonly Preset[] = [
     response: { type: 'static', status: 200, body: '<Response></Response>', headers: { 'content-type': 'text/xml' } },
     retry: {
       attempts: 1,
-      note: 'Twilio does not retry unless the URL asks for it (#rc=…); it calls the fallback URL.',
+      note: 'Twilio retries only if the URL contains #rc=…. After a failure, Twilio calls the fallback URL.',
     },
     sample: {
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'i-twilio-idempotency-token': '{{id}}' },

@@ -102,7 +102,7 @@ export const PAYMENTS: readonly Preset[] = [
     id: 'paypal',
     title: 'PayPal',
     verify: { kind: 'paypal' },
-    secret: "The id of the webhook: the signature covers it, and the certificate is PayPal's own.",
+    secret: 'The id of the webhook. PayPal signs this id with the key of its own certificate.',
     eventType: [[{ member: 'event_type' }]],
     dedupeId: [[{ member: 'id' }]],
     response: null,
