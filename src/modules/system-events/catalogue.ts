@@ -204,7 +204,7 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
   ),
   entry(
     'email.resubscribed',
-    'A recipient used the unsubscribe link of an email to subscribe to its topic again.',
+    'A recipient used the unsubscribe link of an email to subscribe to the topic of the email again.',
     CHOICE,
     { ...RECIPIENT_EXAMPLE, topic: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', topic_key: 'newsletter' },
   ),
