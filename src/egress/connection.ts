@@ -62,7 +62,10 @@ export class Connection {
     return this.reader.keepAliveMs;
   }
 
-  /** Begins a request while no other request is in progress. Reports failures asynchronously, never within the call. */
+  /**
+   * Begins a request. The caller must ensure that no other request is in progress. Reports failures asynchronously,
+   * never within the call.
+   */
   begin(carried: Carried): void {
     this.carried = carried;
     if (this.ended !== null) this.failLater(this.ended);

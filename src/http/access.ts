@@ -7,7 +7,9 @@ import { withRouteConfig } from './route-config.js';
 /** Restricts the route to the installation's OPERATOR_KEY. Such a route has no access to any tenant's data. */
 export const OperatorOnly = (): MethodDecorator => withRouteConfig({ access: 'operator' });
 
-/** Requires a key of at least this scope or, below `/v1`, a session of a member with that role. */
+/**
+ * Requires an API key with at least this scope. Routes below `/v1` also accept a session of a member with that role.
+ */
 export const Scope = (scope: KeyScope): MethodDecorator => withRouteConfig({ access: scope });
 
 /** Marks a route that needs no key. `uncounted` exempts the route from rate limits, for example for health checks. */

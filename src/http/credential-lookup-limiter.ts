@@ -7,7 +7,10 @@ import { ApiError } from '#kernel/errors.js';
 import { clientNetwork } from './client-network.js';
 import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
 
-/** Maximum lookups of unknown credentials by one client address per minute. A lower rate limit takes precedence. */
+/**
+ * Maximum lookups of unknown credentials per client address and minute. If the configured rate limit is lower, it
+ * applies instead.
+ */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
 /** Maximum number of remembered credentials, and minimum number of client addresses that are counted. */
@@ -31,7 +34,10 @@ export class CredentialLookupLimiter {
     this.quota = whole !== null && whole.count / whole.periodMs > GUESSES.count / GUESSES.periodMs ? GUESSES : whole;
   }
 
-  /** Returns a credential's value or null. Rejects with 429 if address `from` (null: no limit) has no lookups left. */
+  /**
+   * Returns a credential's value or null. Rejects with 429 if the client address `from` has no lookups left. A null
+   * `from` has no limit.
+   */
   look<V>(cache: Cache<V | null>, hashHex: string, from: string | null): Promise<V | null> {
     return cache.fresh(hashHex) ?? this.lookUpLimited(cache, hashHex, from);
   }

@@ -91,10 +91,7 @@ function retryAfterOf(error: ApiError): number | undefined {
   return error.type === 'unavailable' || error.details['reason'] === 'in_flight' ? 1 : undefined;
 }
 
-/**
- * Returns the status if the client caused the error, according to Fastify, a plugin or a broken connection. Otherwise
- * null.
- */
+/** Returns the HTTP status that Fastify or a plugin assigned to an error of the client. Null for other errors. */
 function clientStatusOf(error: unknown): number | null {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;

@@ -52,7 +52,10 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Stores the response. Replaces the provisional response that was committed with the effect. */
+/**
+ * Stores the response. Replaces the provisional response that may have been committed together with the request's
+ * changes.
+ */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `
@@ -62,7 +65,10 @@ const COMPLETE = {
     returning 1`,
 };
 
-/** Deletes the key if the request had no effect. Keeps a key with a response that was committed with the effect. */
+/**
+ * Deletes the key, unless a response was committed together with the request's changes. In that case, only ends the
+ * lease.
+ */
 const RELEASE = {
   name: 'idempotency_release',
   text: `
@@ -109,7 +115,10 @@ export class IdempotencyStore {
     await this.database.query(RENEW, [...keyOf(reservation), reservation.fence, LEASE_MS]);
   }
 
-  /** Stores the response. In a transaction, commits it with the effect. Throws 409 if the lease was lost. */
+  /**
+   * Stores the response. Inside a transaction, it is committed together with the request's changes. Throws 409 if the
+   * lease was lost.
+   */
   async complete(reservation: Reservation, answer: StoredAnswer): Promise<void> {
     // Encrypted, because it may contain a key or a secret that is shown only once.
     const sealed = this.vault.seal(answer.body, contextOf(reservation));
@@ -117,7 +126,10 @@ export class IdempotencyStore {
     if (rows.length === 0) throw keyInFlight();
   }
 
-  /** Releases the key. The next request with this key runs, or gets a response that was committed with the effect. */
+  /**
+   * Releases the key, so that the request can be sent again. If its changes were committed, the repeated request gets
+   * the response stored with them.
+   */
   async release(reservation: Reservation): Promise<void> {
     await this.database.query(RELEASE, [...keyOf(reservation), reservation.fence]);
   }

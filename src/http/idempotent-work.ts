@@ -29,8 +29,8 @@ export class IdempotentWork {
     work: (reservation: Reservation) => Promise<StoredAnswer>,
   ): Promise<StoredAnswer> {
     const reservation = await this.idempotency.reserve(request);
-    // Ignores a failed renewal. If the lease expires and another request takes over the key, only the effect of that
-    // request commits.
+    // Ignores a failed renewal. If the lease expires and another request takes over the key, only that request can
+    // commit its changes.
     const renewal = setInterval(() => void this.idempotency.renew(reservation).catch(() => undefined), RENEW_MS);
     try {
       return await this.completed(reservation, work);

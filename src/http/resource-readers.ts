@@ -7,7 +7,10 @@ type Fields = Record<string, unknown>;
 
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
-/** Source of a resource's state for the audit log: a handler, `nothing`, or `content` (which is never copied). */
+/**
+ * Handler that returns a resource's state for the audit log. `nothing`: there is no such handler. `content`: the state
+ * must not be copied.
+ */
 export type Shown = ResourceReader | 'nothing' | 'content';
 
 export interface Showing {

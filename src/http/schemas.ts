@@ -157,7 +157,10 @@ export function compileChecks(
   }
 }
 
-/** Returns the schemas, in which the fields that class-validator checks accept any value and may be missing. */
+/**
+ * Returns the schemas without rules for the fields that class-validator checks. These fields accept any value and may
+ * be missing.
+ */
 function withoutChecked(
   schemas: Record<string, Record<string, unknown>>,
   routes: readonly RouteHandler[],

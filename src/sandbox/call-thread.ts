@@ -15,7 +15,7 @@ export type EndReason = 'timeout' | 'memory' | 'crashed' | 'starved' | 'stopped'
 export type CallEnd<A> = { answer: A; cpuMs: number } | { answer: null; why: EndReason; cpuMs: number };
 
 export interface CallLimits {
-  /** CPU limit of the call. If the call exceeds it, the thread is terminated too. */
+  /** CPU limit of the call. Exceeding it terminates the call together with its thread. */
   cpuMsMax: number;
   /** Wall-clock limit, from the time at which the thread receives the call. Also ends calls that get no CPU time. */
   wallMsMax: number;

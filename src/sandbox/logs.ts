@@ -48,7 +48,7 @@ export class SecretMask {
   }
 }
 
-/** Returns the length of the longest end of `text` that is also a start of `value`. */
+/** Returns the length of the longest suffix of `text` that is a prefix of `value`. */
 function overlap(text: string, value: string): number {
   let length = Math.min(text.length, value.length);
   while (length > 0 && !text.endsWith(value.slice(0, length))) length -= 1;

@@ -48,7 +48,7 @@ export class AgentGate {
     return LOOPBACK.has(base.hostname) && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
   }
 
-  /** Returns whether a host is accepted. By default every host is, but on loopback only loopback hosts are. */
+  /** Returns whether a host is accepted. By default, a service that listens on loopback accepts only loopback hosts. */
   private admitsHost(host: string): boolean {
     const base = new URL(this.config.baseUrl);
     const { mcpAllowedHosts } = this.config;
@@ -58,8 +58,8 @@ export class AgentGate {
   }
 
   /**
-   * True if the service listens on loopback. Requests from other machines can then come only through a browser (DNS
-   * rebinding).
+   * True if the service listens only on loopback. Requests from other machines can then arrive only through a local
+   * browser (DNS rebinding).
    */
   private get isOnLoopback(): boolean {
     return this.config.host === '127.0.0.1' || this.config.host === '::1' || this.config.host === 'localhost';

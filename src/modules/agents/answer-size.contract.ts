@@ -1,7 +1,10 @@
 /** Maximum size of a tool's answer in bytes. The JSON-RPC message that contains the answer may have 25 KB. */
 export const ANSWER_BYTES_MAX = 24_000;
 
-/** Maximum size in bytes of a page or a text in an answer. The remaining bytes are for fields that the tool adds. */
+/**
+ * Maximum size in bytes of a page or a text in an answer. The rest of `ANSWER_BYTES_MAX` is for fields that the tool
+ * adds.
+ */
 const PART_BYTES_MAX = 18_000;
 
 /** Returns a value's size in an answer, which contains it twice: as JSON for programs and as text for models. */

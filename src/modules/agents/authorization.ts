@@ -64,8 +64,8 @@ export class Authorization {
   ) {}
 
   /**
-   * Validates an OAuth request. Errors are shown only to the user until the redirect address is confirmed as the
-   * client's.
+   * Validates an OAuth request. Errors found before the redirect address is verified are shown to the user and not
+   * redirected.
    */
   async read(given: Readonly<Record<string, unknown>>): Promise<ReadRequest> {
     const { client_id: clientId, redirect_uri: redirectUri } = given;
@@ -77,7 +77,7 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // Repeats a check of the registration, because older versions of Posthorn registered clients without this check.
+    // The registration checks this too, but older versions of Posthorn registered clients without the check.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =

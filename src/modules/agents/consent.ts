@@ -26,8 +26,8 @@ export class Consent {
   ) {}
 
   /**
-   * Returns the signed-in user. If there is none, redirects to the sign-in, which returns to this page, and returns
-   * `null`.
+   * Returns the signed-in user. Without one, returns `null` and redirects to the sign-in page, which leads back to this
+   * page.
    */
   async whoOrSignIn(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | null> {
     const who = await this.sessions.read(request.headers.cookie);

@@ -54,7 +54,10 @@ export interface ApiWriter extends ApiReader {
 
 export interface ToolAnswer {
   content: ApiObject;
-  /** Fields that third parties wrote, such as `attempts[].response_excerpt`. The model treats them as data. */
+  /**
+   * Fields that third parties wrote, such as `attempts[].response_excerpt`. The model treats them as data, not as
+   * instructions.
+   */
   untrusted?: readonly string[];
 }
 

@@ -20,8 +20,9 @@ import {
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 
-/** Lifetime of the device code and the user code, and minimum time between two polls of a device, in seconds. */
+/** Lifetime of the device code and the user code, in seconds. */
 export const DEVICE_SECONDS = 600;
+/** Minimum time between two polls of a device, in seconds. */
 export const POLL_SECONDS = 5;
 
 const DEVICE_NAME_LENGTH_MAX = 64;

@@ -4,7 +4,9 @@ import { writeExact } from '#engine/exact-json.js';
 import { answerBytes, partOf } from '#modules/agents/answer-size.contract.js';
 import type { ApiObject, ApiPath, ApiQuery, ApiWriter, TextPart } from '#modules/agents/contract.js';
 
-/** Maximum size in bytes of a list page within an answer. The remaining bytes are for fields that the tool adds. */
+/**
+ * Maximum size in bytes of a list page in an answer. The rest of `ANSWER_BYTES_MAX` is for fields that the tool adds.
+ */
 const PAGE_BYTES_MAX = 23_000;
 const WAIT_SECONDS_MAX = 25;
 const LOOK_EVERY_MS = 1_000;

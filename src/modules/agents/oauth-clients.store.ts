@@ -141,9 +141,7 @@ export class OAuthClientsStore {
     await this.database.query(APPROVE, [id]);
   }
 
-  /**
-   * Deletes clients that are still unapproved a day after their registration and after their last display to a user.
-   */
+  /** Deletes unapproved clients that were registered, and last shown to a user, more than a day ago. */
   async purge(): Promise<void> {
     await this.database.query(PURGE);
   }

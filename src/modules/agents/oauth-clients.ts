@@ -7,8 +7,9 @@ import { ClientDocuments } from './client-documents.js';
 import { clientMetadata, DEVICE_GRANT, type OAuthClient } from './client-metadata.js';
 import { OAuthClientsStore } from './oauth-clients.store.js';
 
-/** Maximum numbers of unapproved clients, in total and per network. Unapproved clients are deleted after a day. */
+/** Maximum number of unapproved clients in total. They are deleted after a day. */
 const UNAPPROVED_MAX = 10_000;
+/** Maximum number of unapproved clients that registered from one network. */
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
 /** The command line tool, which ships with Posthorn and needs no registration. It uses only the device grant. */
@@ -70,7 +71,7 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Records that a user saw the client. Other registrations then cannot cause its deletion for a day. */
+  /** Records that the client was shown to a user. It is then kept for a day, even if many other clients register. */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }

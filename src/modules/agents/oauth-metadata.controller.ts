@@ -148,7 +148,7 @@ export class OAuthMetadataController implements OnModuleInit {
   }
 
   /**
-   * Sends 404 for any path other than the path of BASE_URL, because another service on the host has its own metadata.
+   * Sends 404 for any path other than the path of BASE_URL. Other paths may belong to services with their own metadata.
    */
   private async refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await this.filter.answer(noSuch('path'), request, reply);

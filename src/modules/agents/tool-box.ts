@@ -7,8 +7,8 @@ import { grants, type Scope } from '#kernel/tenant.js';
 import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
 /**
- * Maximum length of names, ids and addresses. The schemas of tools omit limits up to this value, because real values
- * are shorter.
+ * Length that no real name, id or address exceeds. A `maxLength` up to this value is omitted from the schemas that
+ * models receive.
  */
 const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;
@@ -80,7 +80,7 @@ function described(added: AgentTool): Tool {
   };
 }
 
-/** Returns the title in the form of a tool name. A title that only repeats the name is omitted. */
+/** Returns the title in the form of a tool name, to detect titles that only repeat the name. */
 function wordsOf(title: string): string {
   return title
     .toLowerCase()

@@ -18,7 +18,7 @@ export async function callTool(called: AgentTool, args: unknown, api: InProcessA
   const parsed = tool.input.strict().safeParse(args ?? {});
   if (!parsed.success) return failed(called, 'invalid_arguments', explain(parsed.error, tool.input));
   try {
-    // A read tool gets only an `ApiReader`, so its type rules out writing.
+    // A read tool gets an `ApiReader`, a type without methods that write.
     const answer = await withDeadline(CALL_MS_MAX, () =>
       called.kind === 'read' ? called.tool.run(api, parsed.data) : called.tool.run(api, parsed.data),
     );

@@ -58,7 +58,7 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // This also runs if the endpoint was already disabled, because the caller may repeat an interrupted request.
+    // Runs even if the endpoint was already disabled: the caller may be repeating an interrupted request.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
@@ -111,7 +111,7 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // Keeps the first reason if the endpoint is already disabled, as for destinations.
+    // If the endpoint is already disabled, keeps the first reason.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;

@@ -62,7 +62,8 @@ export class ApplicationEndpointRegistration {
   ) {}
 
   /**
-   * Creates an endpoint. Throws 404, 422 with the faults, or 409 if the uid is taken or there are too many endpoints.
+   * Creates an endpoint. Throws 404 for an unknown application, 422 for invalid fields, and 409 for a taken uid or too
+   * many endpoints.
    */
   async create(
     tenant: Tenant,

@@ -43,7 +43,7 @@ export class ApplicationEndpointsStore {
     this.rows = new TenantRepository(database, ApplicationEndpointEntity);
   }
 
-  /** Locks the application as `ApplicationsStore.hold` does. */
+  /** Locks the application. See `ApplicationsStore.hold`. */
   holdApplication(environmentId: number, id: Id, how: 'alone' | 'together'): Promise<ApplicationEntity | null> {
     return this.applications.hold(environmentId, id, how);
   }

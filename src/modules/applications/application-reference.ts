@@ -28,7 +28,7 @@ export class ApplicationReference {
     return { id: null, uid: text };
   }
 
-  /** Returns the id of an application that exists, read from storage. Throws 404. */
+  /** Returns the id of an application, read from storage. Throws 404 if the application does not exist. */
   async resolve(environmentId: number, text: string): Promise<Id> {
     const id = text.startsWith('app_') ? parseId('app', text) : null;
     if (id !== null && (await this.store.exists(environmentId, id))) return id;

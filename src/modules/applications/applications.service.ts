@@ -41,14 +41,19 @@ export class ApplicationsService {
     private readonly ids: Ids,
   ) {}
 
-  /** Returns an application. Throws 404. In all methods, `application` is an `app_` id or a uid. */
+  /**
+   * Returns an application. Throws 404 if it does not exist. In all methods, `application` is an `app_` id or a uid.
+   */
   async find({ environmentId }: Tenant, application: string): Promise<ApplicationEntity> {
     const row = await this.store.find(environmentId, await this.reference.resolve(environmentId, application));
     if (row === null) throw noSuch('application');
     return row;
   }
 
-  /** Creates an application. Throws 422, or 409 for a taken uid. With `orFind`, returns the existing application. */
+  /**
+   * Creates an application. Throws 422 for invalid fields, and 409 for a taken uid. With `orFind`, returns the
+   * application with that uid instead of 409.
+   */
   async create(
     { environmentId }: Tenant,
     fields: ApplicationFields,
@@ -68,7 +73,10 @@ export class ApplicationsService {
     return { row: known, isNew: false };
   }
 
-  /** Updates an application. Throws 404, 422, or 409 if the new uid is taken. If it throws, nothing is changed. */
+  /**
+   * Updates an application. Throws 404 if it does not exist, 422 for invalid fields, and 409 if the new uid is taken.
+   * An error changes nothing.
+   */
   async update(
     tenant: Tenant,
     application: string,

@@ -32,7 +32,10 @@ export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
   );
 }
 
-/** Returns a fault for each given delivery setting, because a registered destination has its own settings. */
+/**
+ * Returns a fault for each delivery setting of an endpoint with a registered destination, because the destination has
+ * its own settings.
+ */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({
     path,

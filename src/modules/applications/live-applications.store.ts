@@ -53,7 +53,9 @@ const ENDPOINTS: Statement = {
     from application_endpoints where environment_id = $1 and application_id = $2 order by id`,
 };
 
-/** Concurrent first sends to a uid create a single application (applications_uid_idx). */
+/**
+ * If the first two sends to a uid run concurrently, only one of them creates the application (applications_uid_idx).
+ */
 const CREATE: Statement = {
   name: 'applications_create_by_uid',
   text: `

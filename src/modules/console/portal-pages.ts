@@ -47,7 +47,7 @@ export class PortalPages implements OnModuleInit {
   private async showPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const origin = originFor(request, this.config);
     if (origin === null) return this.refuse(request, reply);
-    // The redirect keeps the token of the session, because browsers keep the fragment after `#`.
+    // The session's token is in the URL fragment (after `#`), which browsers keep across a redirect.
     if (typeof origin === 'object')
       return reply
         .headers({ 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })

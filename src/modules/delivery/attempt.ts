@@ -24,8 +24,8 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
 /**
- * Delay of a delivery that a storage error postponed. Short, because storage works again once the postponement is
- * stored.
+ * Delay of a delivery that a storage error postponed. It can be short, because storing the postponement needs working
+ * storage.
  */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 

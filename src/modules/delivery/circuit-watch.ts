@@ -172,7 +172,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     this.changedTargets.add({ environmentId, targetId }).catch(() => this.loop.wake());
   }
 
-  /** Marks a target with a closed circuit as failing. Storage counts the failures themselves. */
+  /** Marks a target with a closed circuit as failing. The number of its failures is counted only in the database. */
   private failing(environmentId: number, targetId: Id): void {
     const key = targetKey(environmentId, targetId);
     if (!this.troubled.has(key)) this.troubled.set(key, { ...CLOSED, consecutiveFailures: 1 });

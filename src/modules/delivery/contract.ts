@@ -37,6 +37,6 @@ export abstract class DeliveryListener {
   /** Called after a successful delivery. Not called for pulled deliveries, because nothing is sent for them. */
   delivered?(report: AttemptReport): void | Promise<void>;
 
-  /** Called after an attempt failed, or after the target responded with a request for a lower rate. */
+  /** Called after a failed attempt, and after a response that requests a lower rate. */
   attemptFailed?(report: FailedAttemptReport): void | Promise<void>;
 }

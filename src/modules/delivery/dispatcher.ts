@@ -54,8 +54,8 @@ export class Dispatcher {
   }
 
   /**
-   * Claims deliveries of other environments while some environments use all slots. Returns the pause until the next
-   * claim.
+   * While some environments use all slots, claims deliveries of the other environments. Returns the pause until the
+   * next claim.
    */
   private async beside(claimant: Id): Promise<{ restMs: number }> {
     const crowding = this.scheduler.crowdedEnvironments();

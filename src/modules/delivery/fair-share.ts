@@ -27,7 +27,10 @@ interface Waiting<Waiter> {
 }
 
 export interface SlotLimits {
-  /** True if only the extra slots above the ceiling are free. Environments above their share cannot use these slots. */
+  /**
+   * True if only the slots reserved above the concurrency limit are free. Environments above their fair share cannot
+   * use them.
+   */
   isFull: boolean;
   mayRetry: boolean;
 }
@@ -139,8 +142,8 @@ export class FairShare<Waiter> {
 
   private isAbove(environmentShare: EnvironmentShare, figure: Figure): boolean {
     const { [figure]: own, environments } = this.sum(environmentShare);
-    // Adds one to the numbers of organizations and environments that have deliveries here. The shares are then smaller,
-    // so that a new tenant finds free capacity.
+    // Divides by one more than the number of active organizations or environments, so that a new tenant finds free
+    // capacity.
     return own > this.all[figure] / (this.sums.size + 1) && environmentShare[figure] > own / (environments + 1);
   }
 

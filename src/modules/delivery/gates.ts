@@ -26,7 +26,8 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // Marks the target as queued immediately, because the mark decides about later deliveries of this batch.
+          // Marks the target as queued before the deliveries are released, because later deliveries of this batch check
+          // the mark.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
@@ -37,8 +38,8 @@ export class Gates {
       // until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // Repeats the marks. A query of the table that ran before the release did not find the parked deliveries, and may
-      // have removed the marks of their targets.
+      // Marks the targets again. A query that ran before the release did not find these deliveries, and may have
+      // removed the marks.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }

@@ -31,7 +31,7 @@ export interface DeliveryTurn {
   probe: boolean;
   /** Time on the monotonic clock at which the attempt began. Undefined before the attempt. */
   startedMs?: number;
-  /** True if the target was not known to respond when the attempt began. */
+  /** True if the target did not count as responsive when the attempt began. */
   isUnresponsive?: boolean;
   /** True if the attempt released its slot in the concurrency window before it ended. */
   isLingering?: boolean;
@@ -79,7 +79,7 @@ const ROOM_FOR_OTHERS = 100;
 @Injectable()
 export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly targets = new Map<string, TargetQueue>();
-  /** Each tenant's share of the capacity, and the targets whose deliveries wait only for the common ceiling. */
+  /** Each tenant's share of the slots, and the targets that are ready to deliver but have no free slot. */
   private readonly shares: FairShare<TargetQueue>;
   private readonly pressing: SchedulerPressure;
   private readonly silent: TimeoutIsolation<TargetQueue>;
@@ -113,7 +113,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.silent = new TimeoutIsolation(() => clock.monotonicMs());
   }
 
-  /** Sets the function that makes attempts, and a callback for the case that deliveries are left to the dispatcher. */
+  /** Sets the function that makes attempts, and a callback for deliveries that the dispatcher must claim later. */
   connect(runTurn: (deliveryTurn: DeliveryTurn) => void, onLeft: () => void): void {
     this.runTurn = runTurn;
     this.onLeft = onLeft;
@@ -357,7 +357,10 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.pressing.recount(target);
   }
 
-  /** Starts targets held back by timeout isolation. They queue behind targets that already wait for a slot. */
+  /**
+   * Starts deliveries of targets that timeout isolation held back. If other targets wait for a slot, these
+   * targets queue behind them.
+   */
   private startHeldBack(environmentId: number): void {
     const isAnyWaiting = this.shares.isAnyWaiting();
     for (let room = this.silent.room(environmentId, this.config.deliveryConcurrency); room > 0; room -= 1) {
@@ -369,7 +372,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     }
   }
 
-  /** Gives free slots, one at a time, to targets that wait only for the common ceiling, in the order of fair share. */
+  /** Gives free slots, one at a time, to the targets that are ready to deliver, in the order of fair share. */
   private startStarved(): void {
     const max = this.config.deliveryConcurrency;
     while (this.running < withOthers(max)) {
@@ -465,7 +468,7 @@ function newTargetQueue(environmentId: number, targetId: Id): TargetQueue {
   };
 }
 
-/** Returns the ceiling including the additional slots for environments below their share. */
+/** Returns the concurrency limit plus the slots that are reserved for environments below their fair share. */
 function withOthers(max: number): number {
   return max + Math.floor(max * RUNNING_FOR_OTHERS);
 }

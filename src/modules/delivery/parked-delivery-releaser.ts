@@ -92,7 +92,8 @@ export class ParkedDeliveryReleaser {
       return false;
     }
     const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
-    // The recovery limit applies to each tick. Additional iterations between ticks must not exceed it.
+    // The rate limit after a recovery counts per tick. Iterations between two ticks must not release additional
+    // deliveries.
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(

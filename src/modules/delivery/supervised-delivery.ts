@@ -12,7 +12,7 @@ import {
   type Target,
 } from '#modules/destinations/contract.js';
 
-/** Time in milliseconds after the target's timeout, after which an unfinished attempt is abandoned. */
+/** Grace period in milliseconds after the time limit of an attempt. An attempt that exceeds it is abandoned. */
 const GRACE_MS = 2_000;
 
 const logger = new Logger('Adapters');

@@ -10,11 +10,11 @@ export interface IsolatedTarget {
 
 interface Environment<Target> {
   silence: TimeoutHistory;
-  /** Number of attempts in flight whose target was not known to respond when the attempt began. */
+  /** Number of attempts in flight whose target did not count as responsive when the attempt began. */
   running: number;
   /**
-   * Time of the last response from a target that was not known to respond. Initially, the start of the first of the
-   * attempts in flight.
+   * Time of the last response from a target that did not count as responsive. Initially, the start of the first attempt
+   * in flight.
    */
   sinceMs: number;
   /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
@@ -22,8 +22,8 @@ interface Environment<Target> {
 }
 
 /**
- * Maximum share of all slots for those targets of an environment that are not known to respond. Applies while few or
- * none of these targets respond.
+ * Maximum share of all slots for an environment's targets that do not count as responsive. Applies while few or none of
+ * these targets respond.
  */
 const PART = 0.25;
 /**
@@ -86,7 +86,7 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     const nowMs = this.nowMs();
     if (isAnswered) this.respondedAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
-    // A response from a target that is known to respond says nothing about the targets that are not known to respond.
+    // A response from a target that counts as responsive says nothing about the other targets.
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;
@@ -121,7 +121,9 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     return target;
   }
 
-  /** Returns how many attempts may begin at targets not known to respond. `max` is the total number of slots. */
+  /**
+   * Returns how many attempts may begin at targets that do not count as responsive. `max` is the total number of slots.
+   */
   room(environmentId: number, max: number): number {
     const environment = this.environments.get(environmentId);
     return environment !== undefined && this.isLimited(environment) ? partOf(max) - environment.running : Infinity;

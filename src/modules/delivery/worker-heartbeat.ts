@@ -94,7 +94,10 @@ export class WorkerHeartbeat {
     return this.names.some(({ id }) => id === claimant);
   }
 
-  /** Records that a claim under this id got no response. It may have claimed rows that this worker does not know. */
+  /**
+   * Records that a claim under this id got no response. The claim may still have been committed, for rows that this
+   * worker did not receive.
+   */
   suspect(claimant: Id): void {
     const name = this.names.find(({ id }) => id === claimant);
     if (name) name.isInDoubt = true;

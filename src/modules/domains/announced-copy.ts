@@ -6,7 +6,7 @@ const RETRY_MS = 1_000;
 interface AnnouncedData<T> {
   /** Topic of the notifications about changes of the data. */
   topic: string;
-  /** Beginning of the warning after a failed load, such as "The paused domains". */
+  /** First words of the warning after a failed load, for example "The paused domains". */
   subject: string;
   /** Data before the first load. */
   initial: T;

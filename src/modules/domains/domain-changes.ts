@@ -40,8 +40,8 @@ export class DomainChanges {
   ) {}
 
   /**
-   * Converts a domain to `kind`. Throws 404, 422 for a webhook domain, 409 for aliases or for an MX record of another
-   * server.
+   * Converts a domain to `kind`. Throws 404 for an unknown domain, 422 for a webhook domain, and 409 if the domain has
+   * aliases or another server's MX record.
    */
   async convert({ environmentId }: Tenant, id: Id, { kind, isMxAcknowledged }: Conversion): Promise<DomainView> {
     const found = await this.store.find(environmentId, id);
@@ -97,7 +97,8 @@ export class DomainChanges {
   }
 
   /**
-   * Throws 409 if the domain is in use. The caller must hold the row lock, so that no other transaction can add a use.
+   * Throws 409 if the domain is in use. The caller must hold the row lock, so that the domain cannot come into use
+   * concurrently.
    */
   private async refuseUsed({ environmentId, id }: DomainEntity, message: string): Promise<void> {
     const used: string[] = [];

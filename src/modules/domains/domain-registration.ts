@@ -42,8 +42,8 @@ export class DomainRegistration {
   ) {}
 
   /**
-   * Adds a domain. Throws 422. Throws 409 if the domain exists, the limit is reached, or another server receives mail
-   * for the domain.
+   * Adds a domain. Throws 422 for invalid settings, and 409 if the domain exists, the limit is reached, or another
+   * server receives its mail.
    */
   async create({ environmentId }: Tenant, { domain, kind, isMxAcknowledged, dkim }: NewDomain): Promise<DomainView> {
     const reading = readHost(domain, this.config.platformDomain);

@@ -46,7 +46,7 @@ export class DomainReputations {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the counts and thresholds of a domain. Throws 404. */
+  /** Returns the counts and thresholds of a domain. Throws 404 if the domain does not exist. */
   async find({ environmentId }: Tenant, id: Id): Promise<ReputationView> {
     const row = await this.store.find(environmentId, id);
     if (row === null) throw noSuch('domain');
@@ -54,7 +54,10 @@ export class DomainReputations {
     return { row, thresholds: row.thresholds ?? THRESHOLDS_DEFAULT, windows };
   }
 
-  /** Sets the thresholds, which apply from the next email on. Null restores the defaults. Throws 404 and 422. */
+  /**
+   * Sets the thresholds, which apply from the next email on. Null restores the defaults. Throws 404 for an unknown
+   * domain, and 422 for a webhook domain.
+   */
   async setThresholds({ environmentId }: Tenant, id: Id, thresholds: ReputationThresholds | null): Promise<DomainView> {
     return this.changed({ environmentId, id }, ({ kind }) => {
       if (kind === 'webhook') throw invalid([{ path: 'thresholds', message: 'A webhook domain sends no mail.' }]);
@@ -62,7 +65,10 @@ export class DomainReputations {
     });
   }
 
-  /** Resumes a domain if it is paused. From then on, only new mail counts toward the thresholds. Throws 404. */
+  /**
+   * Resumes a domain if it is paused. From then on, only new mail counts toward the thresholds. Throws 404 for an
+   * unknown domain.
+   */
   async resume({ environmentId }: Tenant, id: Id): Promise<DomainView> {
     const now = this.clock.now();
     return this.changed({ environmentId, id }, ({ reputation }) =>

@@ -9,7 +9,7 @@ export type RecordView = DnsRecord & { status: RecordStatus; error: string | nul
 
 export interface DomainView {
   row: DomainEntity;
-  /** The domain's own DKIM keys whose records are needed. */
+  /** The domain's own DKIM keys whose DNS records must be published. */
   keys: readonly DomainDkimKeyEntity[];
   records: RecordView[];
 }

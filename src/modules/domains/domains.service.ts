@@ -55,7 +55,10 @@ export class DomainsService {
     return this.view(row);
   }
 
-  /** Checks a domain, unless its last check was less than five seconds ago. Returns the domain. Throws 404. */
+  /**
+   * Checks a domain, unless its last check was less than five seconds ago. Returns the domain. Throws 404 if it does
+   * not exist.
+   */
   async verify(tenant: Tenant, id: Id): Promise<DomainView> {
     await this.find(tenant, id);
     await this.checks.ask({ environmentId: tenant.environmentId, id });

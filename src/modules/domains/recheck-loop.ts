@@ -6,8 +6,9 @@ import { DomainsMetrics } from './domains.metrics.js';
 import { CHECK_IN_MS, type DomainPlace, DomainsStore } from './domains.store.js';
 
 const REST_MS = 2_000;
-/** Maximum number of domains that one run checks, in total and per environment. The checks run concurrently. */
+/** Maximum number of domains that one run checks. The checks run concurrently. */
 const TURN_MAX = 48;
+/** Maximum number of domains of one environment that a run checks. */
 const TURN_OF_ONE_MAX = 6;
 
 /** Checks domains whose next check is due. */

@@ -18,8 +18,9 @@ const FLAG_RESPONSE = 0x8000;
 const FLAG_AUTHORITATIVE = 0x0400;
 const FLAG_TRUNCATED = 0x0200;
 const FLAG_RECURSION_DESIRED = 0x0100;
-/** Maximum reply size without EDNS, and the size that most networks pass without fragmentation (DNS flag day 2020). */
+/** Maximum size of a UDP reply to a query without EDNS. */
 const UDP_BYTES_PLAIN = 512;
+/** Size that most networks pass without fragmentation (DNS flag day 2020). */
 const UDP_BYTES_MAX = 1_232;
 /** Zone transfers and obsolete mail queries are refused. */
 const REFUSED_TYPES: ReadonlySet<string> = new Set(['AXFR', 'IXFR', 'MAILA', 'MAILB']);

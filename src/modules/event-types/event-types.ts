@@ -15,8 +15,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 interface Known {
   types: ByName;
   /**
-   * Time until which `types` may be used: five seconds after their load began. Stored here, because an entry of `cache`
-   * may already be almost five seconds old.
+   * Time until which `types` may be used: five seconds after their load began, not after they were copied from `cache`.
    */
   freshUntilMs: number;
 }

@@ -251,7 +251,9 @@ export class ReportsStore {
     return row ?? null;
   }
 
-  /** Returns the newest reports that were not recorded, from all environments and without an environment. */
+  /**
+   * Returns the newest unmatched or untrusted reports of all environments, including reports without an environment.
+   */
   unexplained(limit: number): Promise<ReportRow[]> {
     return this.database.readPrepared(UNEXPLAINED, [limit]);
   }

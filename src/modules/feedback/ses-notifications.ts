@@ -37,7 +37,8 @@ export class SesNotifications {
   ) {}
 
   /**
-   * Stores a notification. Throws 404 without configured topics, 401 for an invalid signature or topic, 503 on failure.
+   * Stores a notification. Throws 404 if no topics are configured, 401 for an invalid signature or topic, and 503 if it
+   * cannot be verified or stored now.
    */
   async take(body: Buffer): Promise<void> {
     const { sesTopics } = this.config;

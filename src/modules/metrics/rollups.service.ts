@@ -31,8 +31,8 @@ export class RollupsService {
   ) {}
 
   /**
-   * Returns the rollups of the resource with id `key` (or of the environment if null), oldest first. Throws 404, or 400
-   * for an invalid range.
+   * Returns the rollups of the resource with id `key` (or of the environment if null), oldest first. Throws 404 for an
+   * unknown resource, and 400 for an invalid range.
    */
   async list(tenant: Tenant, key: string | null, window: MetricsWindow, range: Range): Promise<Rollup[]> {
     const starts = startsOf(window, range, this.clock.nowMs());

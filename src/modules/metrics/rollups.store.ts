@@ -189,8 +189,8 @@ export class RollupsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Folds increments if the oldest one is at least `ageMs` old. Returns their number. Does not use the connections for
-   * new events.
+   * Folds increments if the oldest one is at least `ageMs` old. Returns their number. Uses separate connections, so
+   * that new events do not wait.
    */
   async fold(limit: number, ageMs = 0): Promise<number> {
     const [row] = await this.database.query<{ increments: number }>(FOLD, [limit, this.floors, ageMs]);

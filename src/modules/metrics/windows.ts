@@ -35,7 +35,7 @@ export function overviewSinceMs(range: OverviewRange, nowMs: number): number {
 
 /** Time range, in milliseconds since the epoch. */
 export interface Range {
-  /** Time within the first window. Defaults to a fixed number of windows before `untilMs` (`startsOf`). */
+  /** Time within the first window. Defaults to a fixed number of windows before `untilMs` (see `startsOf`). */
   sinceMs?: number;
   /** Time before which the last window begins. Defaults to now, so that the current window is included. */
   untilMs?: number;

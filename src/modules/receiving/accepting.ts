@@ -214,8 +214,8 @@ export class AcceptReceived {
   }
 
   /**
-   * Stores a request without its body, which is too large. Resolves to the id of the request after the commit. May
-   * throw 503.
+   * Stores a request without its body, which is too large. Resolves to the id of the request after the commit. Throws
+   * 503 if the database is unavailable.
    */
   async keepTooLarge(endpoint: LiveEndpoint, request: ReceivedRequest, sizeBytes: number): Promise<Id> {
     const { environmentId, maxBodyBytes } = endpoint;

@@ -84,7 +84,7 @@ export class EndpointWatch {
         count,
       });
     } catch (error) {
-      // Restores the counter, so that the next failure is reported again.
+      // Restores the counter, because the report was not stored. The next failure then triggers a report.
       streak.unnoted += count;
       streak.quietUntilMs = 0;
       this.logger.warn(`${type} of ${endpoint} could not be recorded: ${(error as Error).message}`);

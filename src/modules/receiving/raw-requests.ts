@@ -164,7 +164,10 @@ function firstAnd({ id, replayOf }: RequestDetail): Id[] {
   return replayOf === null ? [id] : [id, replayOf];
 }
 
-/** Returns the id of the event that an interrupted run of the same job committed. Rethrows any other error. */
+/**
+ * Returns the event's id if the error means that an interrupted run of this job already created the event. Otherwise
+ * rethrows the error.
+ */
 function madeBefore(error: unknown): Id {
   if (error instanceof AlreadyAnswered) return error.answer.body;
   throw error;

@@ -3,7 +3,7 @@ import type { SynchronousAnswer } from '#engine/inbound/request.js';
 import type { StoredAnswer } from '#kernel/idempotency.js';
 import { type Id, showId } from '#kernel/ids.js';
 
-/** Headers of the default response. Code recognizes the default response by this object. */
+/** Headers of the default response. A response whose headers are this object is the default response. */
 export const RECEIVED_HEADERS: Record<string, string> = Object.freeze({
   'content-type': 'application/json; charset=utf-8',
 });

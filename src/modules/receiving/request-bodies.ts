@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Id } from '#kernel/ids.js';
 import { BODY_BYTES_DEFAULT, BODY_BYTES_MAX } from '#modules/endpoints/contract.js';
 
-/** Maximum bytes of large bodies in memory that are not stored yet, in total and for one organization. */
+/** Maximum bytes of large bodies in memory that are not stored yet. */
 const HELD_BYTES_MAX = 5 * BODY_BYTES_MAX;
+/** Like `HELD_BYTES_MAX`, but for the bodies of one organization. */
 const HELD_BYTES_OF_ONE_MAX = 2 * BODY_BYTES_MAX;
 /** Step in which memory is reserved while a large body arrives. A sender that sends nothing reserves no memory. */
 const STEP_BYTES = 1024 * 1024;

@@ -83,7 +83,7 @@ export class Routing {
     return open.length === 0 ? verdicts : this.judged(owner, verdicts, open, view);
   }
 
-  /** Returns `verdicts` completed with those of the filters in `open`, which are evaluated on another thread. */
+  /** Evaluates the filters in `open` on another thread, and returns `verdicts` with their results filled in. */
   private async judged(
     owner: { organization: string; endpoint: string },
     verdicts: readonly (boolean | null)[],

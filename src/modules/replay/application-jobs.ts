@@ -28,8 +28,8 @@ export class ApplicationJobs {
   ) {}
 
   /**
-   * Starts a recovery for an application. Throws 404, 422, and 409 if the application has no endpoints or a job for it
-   * is unfinished.
+   * Starts a recovery for an application. Throws 404 for an unknown application, 422 for an invalid query, and 409 if
+   * it has no endpoints or has an unfinished job.
    */
   async recover({ environmentId }: Tenant, application: string, query: RecoverQuery): Promise<ReplayJob> {
     const { id, endpoints } = await this.named(environmentId, application);
@@ -72,8 +72,8 @@ export class ApplicationJobs {
   }
 
   /**
-   * Starts the erasure of an application. Finds a deleted application by its id. Throws 404, and 409 while a job is
-   * unfinished.
+   * Starts the erasure of an application, which may already be deleted. Throws 404 for an unknown application, and 409
+   * if it has an unfinished job.
    */
   async erase({ environmentId }: Tenant, application: string): Promise<ReplayJob> {
     const applicationId = await this.erasable(environmentId, application);

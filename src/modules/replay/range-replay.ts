@@ -56,8 +56,8 @@ export class RangeReplay {
   ) {}
 
   /**
-   * Starts a job. Throws 404, 400 if a cursor is given, 409 (inactive endpoint or unfinished job), and 422 (invalid
-   * query).
+   * Starts a job. Throws 400 if a cursor is given, 404 for an unknown endpoint, 409 if the endpoint is inactive or has
+   * an unfinished job, and 422 for an invalid query.
    */
   async start(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<ReplayJob> {
     if (query.cursor !== undefined)
@@ -82,7 +82,10 @@ export class RangeReplay {
     });
   }
 
-  /** Returns the counts of a dry run. Throws 404, 400 for an invalid cursor, and 422 for an invalid query. */
+  /**
+   * Returns the counts of a dry run. Throws 404 for an unknown endpoint, 400 for an invalid cursor, and 422 for an
+   * invalid query.
+   */
   async dryRun(tenant: Tenant, endpointId: Id, query: RangeQuery): Promise<DryRun> {
     const { cursor, ...filters } = query;
     const { endpoint, destinations, range } = await this.checked(tenant, endpointId, query);

@@ -39,7 +39,8 @@ export class Release {
   ) {}
 
   /**
-   * Starts a job. Throws 404, 409 if the endpoint is not active or has an unfinished job, and 422 for an invalid query.
+   * Starts a job. Throws 404 for an unknown endpoint, 409 if the endpoint is inactive or has an unfinished job, and 422
+   * for an invalid query.
    */
   async start(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReplayJob> {
     const { endpoint, window, range } = await this.checked(tenant, endpointId, query);
@@ -61,7 +62,7 @@ export class Release {
     });
   }
 
-  /** Returns the counts of a dry run. Throws 404, and 422 for an invalid query. */
+  /** Returns the counts of a dry run. Throws 404 for an unknown endpoint, and 422 for an invalid query. */
   async dryRun(tenant: Tenant, endpointId: Id, query: ReleaseQuery): Promise<ReleaseDryRun> {
     const { range } = await this.checked(tenant, endpointId, query);
     return { replayId: this.ids.next(), ...(await this.setAside.count(range, COUNT_MAX)) };

@@ -9,7 +9,7 @@ export type JobState = (typeof JOB_STATES)[number];
 /** Number of events per page. Events keep their order within a page. */
 export const PAGE_EVENTS = 1_000;
 
-/** Limit for counts during a request. The job itself determines the exact number. */
+/** Maximum to which a request counts the events of a new job. The job itself determines the exact number. */
 export const ESTIMATE_MAX = 100_000;
 
 /**

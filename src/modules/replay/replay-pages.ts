@@ -40,7 +40,7 @@ export interface PageSource {
 
 export interface WorkDone extends Pick<ReplayPage, 'scanned' | 'replayed' | 'skipped' | 'excluded'> {
   enqueued: number;
-  /** New lower bound of the job's ids, inclusive. Unchanged if omitted. */
+  /** New lower bound, inclusive, for the ids of the job's events. Unchanged if omitted. */
   fromId?: Id;
   beforeId?: Id;
   erased?: Erased;

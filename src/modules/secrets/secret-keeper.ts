@@ -57,7 +57,8 @@ export class SecretKeeper {
   }
 
   /**
-   * Changes a secret. Any value creates a new version, even an unchanged one. Throws 404, or 422 for an invalid value.
+   * Changes a secret. Any value creates a new version, even an unchanged one. Throws 404 for an unknown secret, and 422
+   * for an invalid value.
    */
   async change(tenant: Tenant, id: Id, { value, description }: SecretChanges): Promise<SecretView> {
     if (value !== undefined) refuse(valueFaults(value));

@@ -77,8 +77,8 @@ export class EndpointTestService {
   ) {}
 
   /**
-   * Returns the first attempt, or null if none is made in time. Throws 404, and 409 if the endpoint accepts no
-   * deliveries.
+   * Returns the first attempt, or null if none is made in time. Throws 404 for an unknown endpoint, and 409 if it
+   * accepts no deliveries.
    */
   async run(tenant: Tenant, test: EndpointTestCall): Promise<{ messageId: Id; attempt: AttemptRow | null }> {
     const { environmentId } = tenant;

@@ -103,7 +103,10 @@ export class MessageSender {
     return this.answered<AcceptedEmailAnswer>(request, () => this.emails.accept(sender, request));
   }
 
-  /** Returns the tenant as stored, because the given one may be outdated or invented. Throws 404 and 429. */
+  /**
+   * Returns the tenant as stored, because the given one may be outdated or invented. Throws 404 if it does not exist,
+   * and 429 above its quota.
+   */
   private async admitted(given: Tenant): Promise<Tenant> {
     const tenant = await this.tenants.ofEnvironment(given.environmentId);
     if (tenant === null || tenant.organizationId !== given.organizationId || tenant.mode !== given.mode)

@@ -41,7 +41,9 @@ export class Codes {
     return { ticket, code: isMade ? code : null };
   }
 
-  /** Returns whether a code is correct. `email` is null if no attempt is left. `use` marks the code as used. */
+  /**
+   * Counts an attempt to enter a code, and returns whether the code is correct. `email` is null if no attempt was left.
+   */
   async check(ticket: string, code: string): Promise<{ email: string | null; isRight: boolean }> {
     const pending = await this.store.try(sha256(ticket), TRIES_MAX);
     if (pending === null) return { email: null, isRight: false };

@@ -41,7 +41,10 @@ export class IdentityProvider {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the URL for the browser, and the state to keep until `complete` is called. Throws `ProviderAway`. */
+  /**
+   * Returns the URL for the browser, and the state to keep until `complete` is called. Throws `ProviderAway` if the
+   * provider is unavailable.
+   */
   async begin(provider: OidcProvider): Promise<{ url: URL; pending: PendingSignIn }> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } =
       await client();
@@ -58,7 +61,10 @@ export class IdentityProvider {
     return { url, pending };
   }
 
-  /** Completes a sign-in and returns the person. Throws `ProviderAway` and `NotProvided`. */
+  /**
+   * Completes a sign-in and returns the person. Throws `ProviderAway` if the provider is unavailable, and `NotProvided`
+   * if the sign-in is rejected.
+   */
   async complete(
     provider: OidcProvider,
     query: string,

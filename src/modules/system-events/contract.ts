@@ -58,7 +58,7 @@ export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
 /** System events. Modules report signals here, and extensions subscribe to the events. */
 export abstract class SystemEvents {
-  /** Records a signal in the caller's transaction. Without the commit, the signal is not reported. */
+  /** Records a signal in the caller's transaction. If the transaction rolls back, the signal is not reported. */
   abstract note(signal: Signal): Promise<void>;
 
   /**

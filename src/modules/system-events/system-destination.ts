@@ -30,7 +30,7 @@ export class SystemDestination {
     return { destinationId, expiresOnDay: await this.retention.expiresOnDay(environmentId, eventId) };
   }
 
-  /** Accepts the event, at most once even if called repeatedly. */
+  /** Accepts the event for delivery. Repeated calls with the same event have no effect. */
   async accept(
     { id, environmentId, type, timestamp, data }: SystemEvent,
     targetId: Id,

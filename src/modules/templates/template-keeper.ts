@@ -30,7 +30,10 @@ export class TemplateKeeper {
     private readonly clock: Clock,
   ) {}
 
-  /** Creates an unpublished template. Throws 422, and 409 if the alias is in use or there are too many templates. */
+  /**
+   * Creates an unpublished template. Throws 422 for invalid content, and 409 if the alias is in use or there are too
+   * many templates.
+   */
   async create({ environmentId }: Tenant, labels: TemplateLabels, content: TemplateContent): Promise<TemplateView> {
     refuse(labels, content);
     await this.checkTopic(environmentId, content);
@@ -40,7 +43,10 @@ export class TemplateKeeper {
     });
   }
 
-  /** Creates an unpublished copy of the latest version, without the alias. Returns the copy. Throws 404 and 409. */
+  /**
+   * Creates an unpublished copy of the latest version, without the alias. Throws 404 for an unknown template, and 409
+   * if there are too many.
+   */
   duplicate({ environmentId }: Tenant, key: TemplateKey): Promise<TemplateView> {
     return this.database.transaction(async () => {
       // Locks the environment before the template, as `change` does. If the order differed, two transactions could
@@ -52,7 +58,10 @@ export class TemplateKeeper {
     });
   }
 
-  /** Changes a template. Changed content becomes a new version. Throws 404, 422, and 409 if the alias is in use. */
+  /**
+   * Changes a template. Changed content becomes a new version. Throws 404 for an unknown template, 422 for invalid
+   * content, and 409 if the alias is in use.
+   */
   change(
     { environmentId }: Tenant,
     key: TemplateKey,
@@ -70,7 +79,10 @@ export class TemplateKeeper {
     });
   }
 
-  /** Publishes the latest version, so that emails use it. Throws 404, and 422 for a template without a body. */
+  /**
+   * Publishes the latest version, so that emails use it. Throws 404 for an unknown template, and 422 for a template
+   * without a body.
+   */
   publish({ environmentId }: Tenant, key: TemplateKey): Promise<TemplateView> {
     return this.database.transaction(async () => {
       const { template, content } = await this.locked(environmentId, key);
@@ -83,7 +95,10 @@ export class TemplateKeeper {
     });
   }
 
-  /** Copies an earlier version into a new, unpublished version. Returns the template. Throws 404. */
+  /**
+   * Copies an earlier version into a new, unpublished version. Throws 404 if the template or the earlier version does
+   * not exist.
+   */
   restore({ environmentId }: Tenant, key: TemplateKey, version: number): Promise<TemplateView> {
     return this.database.transaction(async () => {
       const { template, content } = await this.locked(environmentId, key);

@@ -51,7 +51,10 @@ export class TemplatesService {
     return { template, page: this.cursors.page(tenant, list, rows, limit, (row) => String(row.version)) };
   }
 
-  /** Returns a rendered version without sending it. Throws 404, and 422 for variables that an email cannot have. */
+  /**
+   * Returns a rendered version without sending it. Throws 404 for an unknown template or version, and 422 for variables
+   * that an email cannot have.
+   */
   async render(
     tenant: Tenant,
     key: TemplateKey,
