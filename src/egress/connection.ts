@@ -79,7 +79,7 @@ export class Connection {
     this.fail(error);
   }
 
-  /** Aborts like `abort`, and permanently: later requests fail with the same error. */
+  /** Aborts like `abort`. All later requests fail with the same error. */
   destroy(error: Error): void {
     this.ended = error;
     this.abort(error);

@@ -16,8 +16,8 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
 }
 
 /**
- * Returns whether a path is a receive URL, whose response a tenant can set to a redirect. Decodes it as the router
- * does.
+ * Returns whether a path is a webhook URL, whose response may be a redirect that a tenant configured. Decodes the path
+ * as the router does.
  */
 function isTenants(path: string): boolean {
   try {

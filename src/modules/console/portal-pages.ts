@@ -31,8 +31,8 @@ export class PortalPages implements OnModuleInit {
   }
 
   /**
-   * Registers the routes. The page counts toward the quota because it queries the database. The embed script does not
-   * count.
+   * Registers the routes. Requests for the page count toward the rate limit, because the page queries the database. The
+   * embed script is exempt.
    */
   serve(fastify: FastifyInstance, files: ConsoleFiles): void {
     fastify.get(`${PREFIX}/${EMBED}`, { config: { access: 'public', uncounted: true } }, (request, reply) =>

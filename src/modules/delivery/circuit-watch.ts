@@ -26,8 +26,9 @@ const DRAIN_PER_SECOND_FIRST = 20;
 const DRAIN_PER_SECOND_MAX = 2_000;
 const DRAIN_SECONDS = 60;
 
-/** Minimum time between writes of outcomes, and between reads of changed circuits. Requests in between are batched. */
+/** Minimum time between writes of outcomes. Outcomes in between are written together. */
 const COUNT_GAP_MS = 250;
+/** Minimum time between reads of changed circuits. Changes in between are read together. */
 const READ_GAP_MS = 100;
 const GROUP_MAX = 1_000;
 /** Maximum number of targets with a closed circuit that are marked as failing. The oldest are evicted. */

@@ -20,8 +20,8 @@ export class QueuedTargets {
   }
 
   /**
-   * Returns the current logical time, to pass to `found` after a query of the table. Call it before the query, which
-   * may miss deliveries that are parked later.
+   * Returns the current logical time. Call it before a query of the table, and pass the time to `found`: deliveries
+   * parked after that time may be missing from the result.
    */
   look(): number {
     this.moment += 1;

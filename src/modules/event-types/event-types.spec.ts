@@ -13,7 +13,10 @@ interface World {
   judged: string[];
 }
 
-/** Returns an `EventTypes` whose store enforces one type while `world.isEnforced`. `announce` simulates a change. */
+/**
+ * Returns an `EventTypes` whose store enforces one type while `world.isEnforced` is true. `announce` simulates a
+ * change.
+ */
 function arrange(): { enforcement: EventTypes; announce: (id: string) => void; world: World } {
   const world: World = { nowMs: 0, isEnforced: false, loads: 0, schema: { required: ['b'] }, judged: [] };
   const store = {

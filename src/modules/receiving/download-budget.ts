@@ -6,9 +6,11 @@ export interface Asker {
 }
 
 const MINUTE_MS = 60_000;
-/** Maximum downloads per minute for an endpoint, an organization and the process. Genuine requests need fewer. */
+/** Maximum downloads per minute for one endpoint. Genuine requests need fewer. */
 const ENDPOINT_MAX = 10;
+/** Maximum downloads per minute for one organization. */
 const ORGANIZATION_MAX = 40;
+/** Maximum downloads per minute for this process. */
 const TOTAL_MAX = 240;
 /** Part of `TOTAL_MAX` that is reserved for organizations that made fewer than `HARDLY_ANY` downloads in the minute. */
 const FOR_OTHERS = 80;

@@ -41,7 +41,10 @@ export class EventJobs {
     private readonly clock: Clock,
   ) {}
 
-  /** Starts a job. Throws 409 for a disabled target or during a conflicting job, and 422 for an invalid filter. */
+  /**
+   * Starts a job. Throws 409 for a disabled target or while a job with the same action and target is unfinished, and
+   * 422 for an invalid filter.
+   */
   async start(
     tenant: Tenant,
     { action, filter: query, limit = EVENTS_MAX, include_cancelled: includeCancelled = false }: EventJobQuery,

@@ -122,7 +122,7 @@ const DUE_AGAIN: Statement = {
 };
 
 /**
- * Ends a batch. If the batch had no signals, the next batch starts without a wait. Uses system_tellings_pkey and
+ * Ends a batch. After a batch without signals, the next batch can start immediately. Uses system_tellings_pkey and
  * system_signals_batch_idx.
  */
 const END: Statement = {
