@@ -123,7 +123,7 @@ export class AnswerReader {
   private frame({ status, headers, isHttp11, isStrict }: AnswerHead): void {
     const { connection, 'keep-alive': kept } = headers;
     const options = connection === undefined ? [] : elementsOf(connection);
-    // After HEAD, the connection is never reused. Some servers send a body anyway, which would become the next
+    // After HEAD, the connection is never reused. Some servers send a body anyway, and it would be parsed as the next
     // response.
     this.isPersistent =
       isStrict && !this.isOfHead && !options.includes('close') && (isHttp11 || options.includes('keep-alive'));

@@ -139,7 +139,7 @@ export class Exchange implements Carried, PooledExchange {
     this.release();
   }
 
-  /** Retries on the same connection, which opens a new socket because the old one is closed. */
+  /** Retries on the same connection. It opens a new socket, because the old one is closed. */
   retry(): void {
     if (this.connection !== null) this.occupy(this.connection);
   }

@@ -4,7 +4,7 @@ import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { ownListeners } from './own-listeners.js';
 
-/** Minimum time between two queries of the network interfaces, which cost more than opening a connection. */
+/** Minimum time between two queries of the network interfaces. A query costs more than opening a connection. */
 const REFRESH_MS = 10_000;
 
 @Injectable()

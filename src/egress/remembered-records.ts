@@ -14,7 +14,7 @@ const NONE_MS = 5_000;
 const SILENT_MS = 5_000;
 /** Maximum length of a cached result, to limit the memory of the cache. */
 const KEPT_CHARACTERS_MAX = 4_096;
-/** Local error codes, which are not cached: too many queries were waiting, or the process is shutting down. */
+/** Codes of local errors, which are not cached: too many queries were waiting, or the process is shutting down. */
 const OF_THE_ASKER = new Set(['EBUSY', 'ECANCELLED']);
 
 interface Entry {

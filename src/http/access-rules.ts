@@ -38,7 +38,7 @@ export class ScopeRule extends AccessRule {
   }
 }
 
-/** Applies the rule of an extension if there is one, otherwise the scopes. */
+/** Applies the rule of an extension. Without such a rule, applies `ScopeRule`. */
 @Injectable()
 export class AccessRules implements OnModuleInit {
   private rule: AccessRule = new ScopeRule();

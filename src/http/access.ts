@@ -19,7 +19,7 @@ export const Public = (options: { uncounted?: boolean } = {}): MethodDecorator =
 /** Marks a route that serves an HTML page without a key. Its errors are shown as a page, too. */
 export const ServesPage = (): MethodDecorator => withRouteConfig({ access: 'public', page: true });
 
-/** Marks a route about the session itself, which a session can use without naming an environment. */
+/** Marks a route about the session itself. A session can use the route without naming an environment. */
 export const AnyEnvironment = (): MethodDecorator => withRouteConfig({ anyEnvironment: true });
 
 /**

@@ -108,7 +108,7 @@ function resourceType({ route: { method, path }, showing: { about } }: AuditedRo
 }
 
 /**
- * Returns the id of the created resource, or of the last resource in the path, which may be named by id, `uid` or
+ * Returns the id of the created resource, or of the last resource in the path. The path may name it by id, `uid` or
  * address.
  */
 function resourceId(

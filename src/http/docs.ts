@@ -65,7 +65,7 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // Checks whether the route exists, which depends on this process's role, on CONSOLE, and on the build.
+    // Whether the route exists depends on this process's role, on CONSOLE, and on the build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
     // The redirect is relative, because without BASE_URL a proxy may serve Posthorn below an unknown path.

@@ -4,7 +4,7 @@ import { ApiError } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import { RateLimiter } from './rate-limiter.js';
 
-/** Counts in-process calls against the organization's quota, which they share with HTTP requests. */
+/** Counts in-process calls against the organization's quota. HTTP requests count against the same quota. */
 @Injectable()
 export class OrganizationQuota {
   constructor(

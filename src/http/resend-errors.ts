@@ -63,7 +63,7 @@ function nameOf({ type, details }: ApiError, hasKey: boolean): string {
   return ofReason ?? NAMES[type] ?? ofFields(details['fields']);
 }
 
-/** Returns the error name for an invalid request, which depends on the first fault. */
+/** Returns the error name for an invalid request. The first fault determines the name. */
 function ofFields(fields: unknown): string {
   const [first] = Array.isArray(fields) ? (fields as { path?: unknown; message?: unknown }[]) : [];
   if (first?.message === 'is required') return 'missing_required_field';

@@ -39,7 +39,7 @@ export function listRoutes(modules: ModulesContainer): RouteHandler[] {
   );
 }
 
-/** Throws for a route without declared access or for a duplicate name (operation id), which stops the start. */
+/** Throws for a route without declared access, and for a duplicate name (operation id). The error stops the start. */
 export function checkRoutes(routes: readonly RouteHandler[]): void {
   const seen = new Map<string, RouteHandler>();
   for (const route of routes) {

@@ -289,7 +289,7 @@ const isNested = ({ type }: Constraint): boolean => type === ValidationTypes.NES
 
 const nameOf = ({ name, type }: Constraint): string => name ?? type;
 
-/** Returns whether JSON Schema can express the decorator, which must have no message or condition of its own. */
+/** Returns whether JSON Schema can express the decorator. False for a decorator with its own message or condition. */
 function isExpressible(constraint: Constraint): boolean {
   const { type, constraints, message, validateIf } = constraint;
   const [first] = (constraints ?? []) as unknown[];

@@ -22,8 +22,8 @@ interface Line<T> {
 interface Account<T> {
   virtualMs: number;
   /**
-   * Virtual time of the endpoint that was served last. An endpoint that had no items restarts at this time, so that it
-   * earns no credit.
+   * Virtual time of the endpoint that was served last. An endpoint that had no items restarts at this time, so that
+   * idle time earns no credit.
    */
   nowMs: number;
   waiting: number;

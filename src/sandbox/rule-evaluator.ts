@@ -126,8 +126,8 @@ function sent({ request, body: seen, fields, verification }: RequestView): {
   verification: RequestView['verification'];
 } {
   const { method, url, path, query, headers, ip } = request;
-  // Copies the part of the body that conditions read. The buffer is often a view of a much larger buffer, which would
-  // be sent entirely.
+  // Copies the part of the body that conditions read. Without a copy, the whole buffer behind the body would be sent,
+  // which is often much larger.
   const body = new Uint8Array(seen.subarray(0, VISIBLE_BYTES_MAX + 1));
   return { request: { method, url, path, query, headers, body, ip, fields }, verification };
 }

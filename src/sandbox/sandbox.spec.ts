@@ -202,8 +202,8 @@ describe('neighbours', () => {
     }
 
     expect(ended).toEqual([]);
-    // Each organization's endless loops move to slow threads after their slice of CPU time, which takes longer on a
-    // busy machine.
+    // Each organization's endless loops move to slow threads after their slice of CPU time. On a busy machine, this
+    // takes longer.
     while (ended.length === 0 && sandbox.figures().slow < 2) await sleep(20);
     expect(ended).toEqual([]);
   });

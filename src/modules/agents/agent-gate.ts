@@ -13,7 +13,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 export class AgentGate {
   constructor(private readonly config: Config) {}
 
-  /** Throws 403 for a foreign `Origin` or `Host`, and 400 for a token in the URL, which would end up in logs. */
+  /** Throws 403 for a foreign `Origin` or `Host`, and 400 for a token in the URL, because URLs are often logged. */
   admit(request: FastifyRequest): void {
     const { origin, host = '' } = request.headers;
     if (origin !== undefined && !this.admitsOrigin(origin))

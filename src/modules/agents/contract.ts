@@ -78,7 +78,7 @@ export interface ReadTool<Input extends z.ZodObject = z.ZodObject> extends ToolT
   run(api: ApiReader, args: z.output<Input>): Promise<ToolAnswer>;
 }
 
-/** A tool that changes something. Only keys with scope `write` see it. */
+/** A tool that changes something. It is listed only for keys with scope `write`. */
 export interface WriteTool<Input extends z.ZodObject = z.ZodObject> extends ToolTexts<Input> {
   isDestructive: boolean;
   /** `true` if a repeated call has no further effect, regardless of the `idempotency_key`. */

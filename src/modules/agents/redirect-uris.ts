@@ -44,7 +44,10 @@ export function redirectFault(uri: unknown, privateSchemes: readonly string[]): 
     : 'A redirect URI needs the scheme https, or one that this installation allows.';
 }
 
-/** Returns whether a URI is registered. Ignores the port of a local URI, which programs choose when they start. */
+/**
+ * Returns whether a URI is registered. Ignores the port of a local URI, because programs choose the port when they
+ * start.
+ */
 export function isRegistered(given: string, registered: readonly string[]): boolean {
   return registered.some(
     (one) => one === given || (isLoopback(one) && isLoopback(given) && withoutPort(one) === withoutPort(given)),

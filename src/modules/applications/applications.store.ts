@@ -27,7 +27,7 @@ const INSERT: Statement = {
     on conflict (environment_id, uid) where uid is not null do nothing returning id`,
 };
 
-/** Stores applications. The transaction of each change announces the change, which invalidates every node's cache. */
+/** Stores applications. The transaction of each change sends a notification that invalidates every node's cache. */
 @Injectable()
 export class ApplicationsStore {
   private readonly rows: TenantRepository<ApplicationEntity>;

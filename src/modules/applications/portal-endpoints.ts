@@ -91,7 +91,7 @@ function refuseReferences(headers: Readonly<Record<string, string>>, before: Rea
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Returns null for an invalid URL, which is rejected elsewhere. */
+/** Returns null for an invalid URL. Other code rejects such URLs. */
 function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }

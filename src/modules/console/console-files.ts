@@ -77,7 +77,7 @@ export class ConsoleFiles {
     return page;
   }
 
-  /** Returns the portal's page, which `origins` may show in a frame. Null if the build has no portal. */
+  /** Returns the portal's page. Pages of `origins` may show it in a frame. Null if the build has no portal. */
   portalPage(base: string, origins: readonly string[]): Buffer | null {
     if (this.portal === undefined) {
       const file = path.join(this.folder, 'portal.html');

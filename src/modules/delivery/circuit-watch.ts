@@ -121,7 +121,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
     if (outcome === 'success' && this.troubled.size === 0 && this.counting.size === 0) return undefined;
     const key = targetKey(environmentId, targetId);
     const known = this.troubled.get(key) ?? CLOSED;
-    // An outcome that is still being written may change the circuit, so the state known here may be outdated.
+    // An outcome that is still being written may change the circuit, so the state in this process may be outdated.
     if (!this.counting.has(key) && after(known, outcome, this.clock.now(), { failureThreshold }) === known)
       return undefined;
     return this.countTurning(key, { environmentId, targetId, outcome, failureThreshold });

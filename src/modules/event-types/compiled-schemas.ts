@@ -6,7 +6,7 @@ export interface KnownSchema {
   validateAtOnce?: CompiledSchema['validateAtOnce'];
 }
 
-/** Maximum total size of cached schema texts, which corresponds to about 200 MB of compiled functions. */
+/** Maximum total size of cached schema texts. In compiled form, these schemas take about 200 MB of memory. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 /** LRU cache of compiled schemas, limited by the size of their text. */

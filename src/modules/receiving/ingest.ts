@@ -154,7 +154,8 @@ export class Ingest implements OnModuleInit {
   }
 
   /**
-   * Returns the requested origin, which the signature may cover. Without BASE_URL, only a trusted proxy can provide it.
+   * Returns the origin that the provider called, because a signature may cover it. Without BASE_URL, only a trusted
+   * proxy can report the origin.
    */
   private originOf(request: FastifyRequest): string {
     const { configuredBaseUrl, baseUrl, trustProxy } = this.config;

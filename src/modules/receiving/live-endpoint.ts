@@ -21,7 +21,7 @@ import type { EndpointSummary, LiveRoute } from './contract.js';
 /** An inbound endpoint with its compiled configuration. */
 export interface LiveEndpoint extends EndpointSummary {
   organizationId: Id;
-  /** Version of the configuration, which every change increments. */
+  /** Version of the configuration. Every change increments it. */
   version: number;
   /** Domain of the endpoint. `null` if it is on the platform's host. */
   domainId: Id | null;

@@ -84,7 +84,7 @@ export class Transformer {
           secrets: Object.fromEntries([...values].map(([name, value]) => [name, isShown ? `(${name})` : value])),
         }),
       ],
-      // Copies the body, because a buffer is often a view of a much larger one, which would be transferred entirely.
+      // Copies the body. The buffer is often a view of a much larger one, and the transfer would include all of it.
       body: RAW.test(code) ? new Uint8Array(body) : undefined,
       spellings: exact === undefined ? null : JSON.stringify(spellingsOf(exact)),
       secrets: hidden,
