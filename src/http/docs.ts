@@ -36,10 +36,7 @@ const UI_FILES = path.join(
   'static',
 );
 
-/**
- * The console's icon. Inline, because the file name of the console's icon varies by build. The packaged icon is
- * Fastify's.
- */
+/** The console's icon, instead of Fastify's. It is inline, because the name of its file varies by build. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/>' +
   '<path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';

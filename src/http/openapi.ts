@@ -205,7 +205,7 @@ function requiresFields(document: OpenAPIObject, schema: string): boolean {
   return required.length > 0;
 }
 
-/** Adds the shared envelope and example to an error. Keeps the operation's own description. */
+/** Adds the shared error schema and example to an error response. Keeps the operation's own description. */
 function mergeError(responses: Operation['responses'], status: number): void {
   const name = sharedResponse(status) as string;
   const own = responses[status];

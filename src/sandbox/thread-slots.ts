@@ -76,7 +76,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     });
   }
 
-  /** Runs a call for up to `timeoutMs` CPU time and `wallMsFor(timeoutMs)`. `bytes`: size of `call`. Never rejects. */
+  /**
+   * Runs a call for up to `timeoutMs` of CPU time and `wallMsFor(timeoutMs)` of wall-clock time. `bytes`: size of
+   * `call`. Never rejects.
+   */
   async run(owner: Owner, call: Omit<C, 'sliceMs'>, timeoutMs: number, bytes: number): Promise<JobEnd<A>> {
     const job = { organization: owner.organization, endpoint: owner.endpoint, bytes };
     const key = `${owner.organization}\0${owner.endpoint}`;

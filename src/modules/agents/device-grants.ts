@@ -16,7 +16,10 @@ import {
   type WaitingDevice,
 } from './oauth-devices.store.js';
 
-/** Letters of user codes: only consonants, to avoid words, and no easily confused letters (RFC 8628, section 6.1). */
+/**
+ * Letters of user codes. Excludes vowels, to avoid words, and letters that users easily confuse (RFC 8628, section
+ * 6.1).
+ */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LETTERS_COUNT = 8;
 

@@ -36,7 +36,7 @@ const LIMIT_DEFAULT = 50;
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 
 /**
- * Returns the status of an endpoint, and the reason for it. If the endpoint has its own URL, these are stored with the
+ * Returns the status of an endpoint, and the reason for it. If the endpoint has its own URL, both are stored with the
  * destination of that URL.
  */
 export function statusOf({

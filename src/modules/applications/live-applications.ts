@@ -17,7 +17,10 @@ const UIDS_MAX = 50_000;
 const TYPES_MAX = 256;
 /** Number of filter steps (about four milliseconds) after which the fan-out yields to the event loop. */
 const STEPS_AT_ONCE = 500_000;
-/** Maximum number of compiled filters, cached by text: a changed endpoint does not recompile the others. */
+/**
+ * Maximum number of compiled filters. They are cached by text, so a changed endpoint does not recompile other
+ * endpoints' filters.
+ */
 const FILTERS_MAX = 5_000;
 const COMPILED_AT_ONCE = 10;
 const TRIES_MAX = 3;
@@ -31,7 +34,7 @@ export interface LiveSubscriber {
   readonly filter: Condition | null;
 }
 
-/** An endpoint that matches a message, or may match if the result of its filter is unknown. */
+/** An endpoint that matches a message, or whose filter result is unknown. */
 export interface MatchingSubscriber extends LiveSubscriber {
   isDecided: boolean;
 }

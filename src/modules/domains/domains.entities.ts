@@ -53,8 +53,8 @@ export class DomainEntity {
   isReturnPathSeen: boolean;
 
   /**
-   * Result of the last check of each record. The property of a record is named after its purpose and name, for example
-   * `dkim ph1._domainkey.example.com`.
+   * Result of the last check of each record. Each key consists of the record's purpose and name, for example `dkim
+   * ph1._domainkey.example.com`.
    */
   @Column('jsonb')
   judged: Record<string, Judgement>;

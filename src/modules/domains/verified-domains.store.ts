@@ -28,7 +28,7 @@ const SENDING: Statement = {
 
 const RECEIVING: Statement = {
   name: 'domains.receiving',
-  // Uses the index domains_owner_idx, because a host has at most one owner.
+  // Uses the unique index domains_owner_idx. A host has at most one owner.
   text: `
     select environment_id as "environmentId", id as "domainId" from domains
     where host = $1 and is_owner and receiving_enabled and kind = 'email'`,

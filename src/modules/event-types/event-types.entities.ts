@@ -12,7 +12,7 @@ export class EventTypeEntity {
   @PrimaryColumn('text', { primaryKeyConstraintName: 'event_types_pkey' })
   name: string;
 
-  /** Changes if a type is deleted and created again. Distinguishes types that reuse a name. */
+  /** Id of the event type. A type that is deleted and created again under the same name gets another id. */
   @Column('uuid')
   id: Id;
 

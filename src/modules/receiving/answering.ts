@@ -51,8 +51,8 @@ export class Answering {
   }
 
   private async perform(endpoint: LiveEndpoint, handshake: Handshake): Promise<SynchronousAnswer> {
-    // Stores the new secret before the response is sent, because the provider signs with it from the response on. Only
-    // the first handshake can set a secret.
+    // Stores the new secret before the response is sent, because the provider uses it as soon as it gets the response.
+    // Only the first handshake can set a secret.
     if (
       handshake.newSecret !== undefined &&
       !(await this.configurations.setFirstSecret(endpoint.environmentId, endpoint.id, handshake.newSecret))

@@ -76,7 +76,7 @@ export class RequestDeduplication {
   }
 
   /**
-   * Runs requests with the same deduplication key one after another, because one statement can store several requests,
+   * Runs requests with the same deduplication key one after another. Otherwise, one statement could store two of them,
    * and its rows cannot share a key.
    */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {

@@ -62,8 +62,8 @@ export class RequestsWork implements WorkSource {
 }
 
 /**
- * Returns the result of a request that was not released, so that the job continues after a rejected request. Rethrows
- * errors that may be temporary.
+ * Converts a rejection to a result, so that the job continues with the next request. Rethrows errors that may be
+ * temporary.
  */
 function skipRejected(error: unknown): Released {
   if (error instanceof ApiError && !TEMPORARY.includes(error.type)) return { isReleased: false, deliveries: 0 };
