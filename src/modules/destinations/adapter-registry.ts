@@ -24,7 +24,10 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.get(type) ?? null;
   }
 
-  /** Returns the adapter for a type. If no adapter is loaded, returns one whose attempts fail and state that reason. */
+  /**
+   * Returns the adapter for a type. If no adapter serves the type, returns an adapter whose attempts fail with that
+   * reason.
+   */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);
   }
@@ -34,7 +37,7 @@ export class AdapterRegistry implements OnModuleInit {
     return this.adapters.has(type) ? null : absenceOf(type);
   }
 
-  /** Returns true for types that callers may use, and for the types in `UNSUPPORTED`. */
+  /** Returns true for types that callers may use, and for types that Posthorn does not support yet (`UNSUPPORTED`). */
   knows(type: string): boolean {
     return this.offered().includes(type) || this.refusal(type) !== null;
   }

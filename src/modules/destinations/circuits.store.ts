@@ -187,7 +187,7 @@ export class CircuitsStore {
   }
 
   /**
-   * Deletes a batch of circuits that have been idle longer than deliveries are retried. Returns true if more may
+   * Deletes a batch of circuits that have not changed for longer than any delivery is retried. Returns true if more may
    * remain.
    */
   async forget(): Promise<boolean> {

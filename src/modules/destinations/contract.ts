@@ -55,8 +55,8 @@ export interface Outgoing {
   /** The raw request as it was received. `null` for an event that was sent through the API. */
   request: () => Promise<MirroredRequest | null>;
   /**
-   * Headers of this message with lower-case names. They override the target's own headers. For a received event,
-   * headers that the target also sets are omitted.
+   * Headers of this message with lower-case names. Headers of a sent event override the target's headers. Headers of a
+   * received event that the target also sets are left out.
    */
   headers: Record<string, string> | null;
   /** `null` for an event that was sent through the API. */

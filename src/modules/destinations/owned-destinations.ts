@@ -74,7 +74,10 @@ export class OwnedDestinations {
     return this.secrets.show(tenant, id, 'owned');
   }
 
-  /** Generates and returns a new signing secret. The previous one also signs for another `graceMs`. Throws 404. */
+  /**
+   * Generates and returns a new signing secret. The previous secret also signs for another `graceMs`. Throws 404 if the
+   * destination does not exist.
+   */
   rotateSecret(tenant: Tenant, id: Id, graceMs: number): Promise<ShownSecret> {
     return this.secrets.rotate(tenant, id, graceMs, 'owned');
   }

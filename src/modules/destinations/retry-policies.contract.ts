@@ -32,7 +32,10 @@ export abstract class NamedRetryPolicy {
    */
   delaySeconds?(failed: FailedAttempt): number | null;
 
-  /** Returns false to make the delivery a dead letter instead of retrying. The rules for `delaySeconds` also apply. */
+  /**
+   * Returns false to make the delivery a dead letter instead of retrying. The restrictions and the error handling of
+   * `delaySeconds` also apply.
+   */
   isRetryable?(failed: FailedAttempt): boolean;
 }
 

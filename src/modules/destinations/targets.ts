@@ -55,7 +55,10 @@ export class Targets {
     return this.adHoc.forUrl(environmentId, url);
   }
 
-  /** Returns the adapter for a type. If the type's extension is not loaded, attempts fail and report that reason. */
+  /**
+   * Returns the adapter for a type. If the type's extension is not loaded, returns an adapter whose attempts fail with
+   * that reason.
+   */
   adapter(type: string): DestinationAdapter {
     return this.adapters.serving(type);
   }

@@ -117,8 +117,8 @@ export class AcceptEmail {
   }
 
   /**
-   * Returns the sender's identity, and the draft with the policies' headers, topic and attachments. Throws 422 if the
-   * email is rejected.
+   * Returns the sender's identity and the complete draft: with the topic, the attachments, and the headers as changed
+   * by policies. Throws 422 if the email is rejected.
    */
   private async complete(
     tenant: Tenant,

@@ -41,7 +41,10 @@ import { type ReadUnsubscribe, readUnsubscribe } from './unsubscribe-request.js'
 
 /** Stands for method and path in stored idempotency keys, so that SMTP keys never equal keys of API requests. */
 const ROUTE = 'SMTP /submission';
-/** Maximum number of headers that policies see. Also the maximum including the headers that policies add. */
+/**
+ * Maximum number of headers that policies see. The same maximum applies to these headers together with those that
+ * policies add.
+ */
 const POLICY_HEADERS_MAX = 40;
 
 /**
@@ -186,7 +189,10 @@ function readRequests(message: SubmittedMessage, recipients: number): ReadUnsubs
   return read;
 }
 
-/** Returns the attachments. Throws 413 if they or a body exceed their size limit, and 422 for too many attachments. */
+/**
+ * Returns the attachments. Throws 413 if the attachments or a body are too large, and 422 if there are too many
+ * attachments or MIME parts.
+ */
 function filesOf(raw: Buffer): MessageFile[] {
   const found = messageFilesOf(raw);
   if (found === null) throw invalid([{ path: '', message: 'The message has too many MIME parts.' }]);

@@ -9,7 +9,7 @@ export interface AppliedDeliveryEvents {
   isChanged: boolean;
   /** Addresses to suppress. Repeated reports about an address add no second entry with the same origin. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
-  /** Recipients that have just entered one of these states. A system event is stored for each of them. */
+  /** Recipients that have just bounced, complained or failed. A system event is stored for each of these recipients. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
   /**
    * True if a recipient was in the state `sent` or `delivered`, and a later event changed this to a failure or a

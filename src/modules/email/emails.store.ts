@@ -179,8 +179,8 @@ const ERASE: Statement = {
 };
 
 /**
- * SQL expression: the status of the email's delivery. Uses scalar subqueries like the event list, with
- * due_deliveries_pkey and deliveries_pkey.
+ * SQL expression: the status of the email's delivery. Uses due_deliveries_pkey and deliveries_pkey in scalar
+ * subqueries, because the planner may turn an `exists` into a hash of all open deliveries.
  */
 const HANDING_OVER = `
   coalesce((
@@ -264,7 +264,10 @@ function candidates(status: EmailStatus): string {
   return status === 'failed' ? `${ofStatus} union ${few(`${OF_TARGET} 'failed'`, 'event_id')}` : ofStatus;
 }
 
-/** Statement that reads a limited number of candidates, and returns those that have the status. */
+/**
+ * Statement that lists emails by status. Reads a limited number of emails that may have the status, and returns those
+ * that do.
+ */
 const listOf = (status: EmailStatus): Statement => ({
   name: `emails_list_${status}`,
   text: `
@@ -283,7 +286,7 @@ const TRAITS = (tags: string, recipients: string): string => `
   ($6::jsonb is null or ${tags} @> $6) and ($7::text is null or exists (select from jsonb_array_elements(${recipients}) r where lower(r->>'address') = $7))`;
 
 /**
- * Statement for filters without an index. Scans a limited number of candidates, with emails_pkey and
+ * Statement for filters without an index, such as tags. Scans a limited number of emails with emails_pkey and
  * scheduled_emails_pkey, or with the indexes for a status.
  */
 const foundOf = (status: ShownStatus | null): Statement => {
@@ -391,7 +394,10 @@ const OF_MESSAGE_IDS: Statement = {
 /** Uses the index emails_pkey. */
 const DROP: Statement = { name: 'emails_drop', text: 'delete from emails where environment_id = $1 and id = $2' };
 
-/** A scanned email. All other columns are null if the email does not match the filters. */
+/**
+ * An email that a filtered list scanned. If the email does not match the filters, all columns except `candidate` are
+ * null.
+ */
 type Candidate = { candidate: Id } & { [K in keyof EmailRow]: EmailRow[K] | null };
 
 function among(found: readonly Candidate[], candidatesMax: number): { rows: EmailRow[]; floor: Id | null } {

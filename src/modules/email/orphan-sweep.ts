@@ -14,7 +14,9 @@ const STEP = 500;
  * an event.
  */
 const AGE_MS = 86_400_000;
-/** Additional age that the first sweep of a process covers, to find orphans that other processes left. */
+/**
+ * Length of the period that the first sweep of a process covers. Other processes may have left orphans in this period.
+ */
 const BACK_MS = 3 * 86_400_000;
 
 /** Deletes emails that were never accepted, because a crash or a failure prevented the creation of their event. */

@@ -21,8 +21,8 @@ export class SentEmails {
   }
 
   /**
-   * Returns the recipient's state of an email that has one recipient, such as a forwarded message. Null if there is no
-   * such email.
+   * Returns the state of an email's only recipient. Used for emails with one recipient, such as forwarded messages.
+   * Null if there is no such email.
    */
   async soleRecipientOf(
     environmentId: number,
@@ -65,7 +65,7 @@ export class SentEmails {
   async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const chunks = await this.raw.read(environmentId, emailId);
     if (chunks === null) return null;
-    // The signature is the first header of the sent message.
+    // Only the first chunk is read, because the signature is the first header of the sent message.
     for await (const chunk of chunks) {
       const [first] = headersOf(chunk.toString('latin1', 0, 16_384).replaceAll('\r\n', '\n')).headers;
       return first?.[0] === 'dkim-signature'

@@ -70,7 +70,7 @@ export function decidesUnsubscribe(email: Readonly<Record<string, unknown>>): bo
 
 const isRequestHeader = (name: string): boolean => [ALL_HEADER, TOPIC_HEADER].includes(name.toLowerCase());
 
-/** Returns the requested link. Returns undefined for `false`, and null after an error. */
+/** Returns the link that a field requests. Returns undefined for `false`, and null after an error. */
 function fromField(value: unknown, fault: AddFault): UnsubscribeRequest | null | undefined {
   if (typeof value === 'boolean') return value ? { topic: null } : undefined;
   if (isRecord(value) && Object.keys(value).length === 1 && 'topic' in value)
@@ -78,7 +78,10 @@ function fromField(value: unknown, fault: AddFault): UnsubscribeRequest | null |
   return fault('unsubscribe', 'must be true, or {"topic": "…"} with the id or the key of a topic');
 }
 
-/** Returns the requested link. Returns undefined for any other header, and null after an error. */
+/**
+ * Returns the link that a header requests. Returns undefined if the header is for another purpose, and null after an
+ * error.
+ */
 function fromHeader(name: string, value: string, fault: AddFault): UnsubscribeRequest | null | undefined {
   const lowerName = name.toLowerCase();
   if (lowerName === TOPIC_HEADER) return ofTopic(value.trim(), `headers.${name}`, fault);

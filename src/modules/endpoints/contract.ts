@@ -114,8 +114,8 @@ function absentScheme(preset: string): Scheme {
 }
 
 /**
- * Returns errors if the settings do not match the host of the code. `managed` needs `code` without `url`. `url` needs
- * `url` without `code`.
+ * Returns errors if the fields do not match the host that runs the code. Posthorn itself (`managed`) needs `code`.
+ * Another host (`url`) needs `url`. Each rejects the field of the other.
  */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,

@@ -20,7 +20,9 @@ export interface EventFilter {
   /** Several states. If set, `status` is not used. */
   statuses?: readonly EventStatus[];
   direction?: Direction;
-  /** Result of the last attempt. Allowed only with statuses of events that can have an attempt with this result. */
+  /**
+   * Result of the last attempt. Allowed only together with statuses of events whose last attempt can have this result.
+   */
   error?: AttemptResult;
   eventType?: string;
   /** Target of the events: an application's endpoint that has its own URL. */
@@ -32,7 +34,7 @@ export interface EventFilter {
   /** Destination or ad-hoc URL. If a status is also given, the delivery to it must have that status. */
   destinationId?: Id;
   applicationId?: Id;
-  /** The provider's id of its delivery, for received events. Not allowed together with an application. */
+  /** Id that the provider gave to its delivery of a received event. Not allowed together with an application. */
   dedupeId?: string;
 }
 
@@ -168,8 +170,8 @@ export function isDisposition(status: EventStatus | undefined): status is Dispos
 }
 
 /**
- * SQL condition: the event's message was sent to the application `$9`. Uses the index messages_pkey, in a scalar
- * subquery for the same reason as `STATUS`.
+ * SQL condition: the event's message was sent to the application `$9`. Uses messages_pkey in a scalar subquery, because
+ * the planner may turn an `exists` into a hash of all messages.
  */
 const OF_APPLICATION = `
   and (select m.application_id from messages m
@@ -280,7 +282,7 @@ const withDedupeId = (parameter: string): string => `
   hashtextextended(dedupe_id, environment_id) = hashtextextended(${parameter}, $1::int) and dedupe_id = ${parameter}
   and environment_id + 0 = $1::int and duplicate_of is null`;
 
-/** Selects received events by the provider's id of its delivery, and their events by events_pkey. */
+/** Selects received events whose request has the provider's delivery id. Reads the events with events_pkey. */
 function fromReceived(conditions: string, status: State): string {
   const rows = `(
       select r.id as event_id, r.expires_on from requests r

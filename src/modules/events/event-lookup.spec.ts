@@ -10,8 +10,8 @@ const ID = '00000000-0000-0000-0000-00000000be7c' as Id;
 const FOUND = { id: ID } as FoundEvent;
 
 /**
- * Builds a lookup whose event is in the partition of `day`, or that has no event if `day` is null. Retention implies
- * day 30.
+ * Builds a lookup whose event is in the partition of `day`. If `day` is null, the event does not exist. The retention
+ * points to the partition of day 30.
  */
 function arrange(day: number | null) {
   const store = {

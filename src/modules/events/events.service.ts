@@ -59,7 +59,7 @@ export interface EventDetail {
 export interface ListedEvent {
   event: EventRow;
   progress: EventProgress | null;
-  /** Whether a consumer acknowledged each delivery of an event that is only pulled. Null for other events. */
+  /** True if consumers acknowledged all deliveries of an event that has only pull deliveries. Null for other events. */
   isAcknowledged: boolean | null;
 }
 
@@ -297,7 +297,9 @@ function statesAfter({ error, response_status: status }: EventQuery): readonly E
   return classOf(status) === '2xx' ? ['delivered', 'failed'] : UNDELIVERED;
 }
 
-/** Returns the result by which the list is filtered. A status is more exact than an error class that contains it. */
+/**
+ * Returns the result by which the list is filtered. Prefers a status, because it is more exact than its error class.
+ */
 function resultOf({ error, response_status: status }: EventQuery): AttemptResult | undefined {
   return status === undefined ? error : `${status}`;
 }

@@ -39,7 +39,10 @@ export interface RequestDetail extends RequestRow {
   headers: [string, string][];
   /** Names of all headers whose stored value is encrypted, written with `-` instead of `_`. */
   sealedHeaders: ReadonlySet<string>;
-  /** Credentials of the verification scheme that the endpoint had at the time of the request. */
+  /**
+   * Names of the headers and parameters that contain credentials, by the endpoint's verification scheme at the time of
+   * the request.
+   */
   credentials: CredentialNames;
   body: Buffer;
   ip: string;

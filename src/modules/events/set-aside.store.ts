@@ -28,7 +28,7 @@ const requestsOf = (events: string, status: SetAsideRange['status']): string => 
   select e.id, e."isErased" from ${events} e
   join requests r on r.environment_id = $1 and r.id = e.id and r.expires_on = e.expires_on
   where r.replay_of is null and r.released_at is null${
-    // An erased request has no note, so its reason is unknown.
+    // Includes erased requests. Their notes were erased, too, so it is unknown whether the transform failed.
     status === 'transform_failed' ? ` and (e."isErased" or starts_with(r.note, '${TRANSFORM_FAILED}'))` : ''
   }`;
 

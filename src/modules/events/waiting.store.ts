@@ -3,12 +3,14 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
-/** Maximum number of deliveries counted per kind. At this maximum, the count is a lower bound. */
+/**
+ * Maximum number of retries, and of parked deliveries, that are counted. At this maximum, the count is a lower bound.
+ */
 const SCANNED_MAX = 10_000;
 
 /**
  * Counts waiting deliveries to a target. Reads due_deliveries_retries_idx and due_deliveries_parked_idx, earliest
- * first. Both indexes contain parked retries.
+ * first. A retry that waits for a rate limit or an open circuit is in both indexes.
  */
 const WAITING: Statement = {
   name: 'waiting_of_target',

@@ -197,7 +197,7 @@ export class InboxMessageEntity {
   @Column('timestamptz', { name: 'erased_at', nullable: true })
   erasedAt: Date | null;
 
-  /** Start of the period in which name servers have not answered queries for the message. Null if all were answered. */
+  /** Time since which name servers have not answered queries for the message. Null if all were answered. */
   @Column('timestamptz', { name: 'unanswered_since', nullable: true })
   unansweredSince: Date | null;
 }

@@ -104,7 +104,10 @@ export class AcceptGroup<T> {
     return this.group.drained();
   }
 
-  /** Writes a small group in one commit with delivery results. If this fails, writes the group without the results. */
+  /**
+   * Writes a small group in one commit with waiting delivery results. If this fails, writes the group without the
+   * results.
+   */
   private async writeWithResults(items: T[]): Promise<Outcomes> {
     const ride = items.length < LINGER_LIMITS.batchSize ? (this.results?.board() ?? null) : null;
     if (ride === null) return this.write(items);

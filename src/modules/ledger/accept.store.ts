@@ -41,7 +41,7 @@ const counted = (what: string): string =>
   select ${receivedIncrement('case when url is null then target_id end', 'null', what)} from i`);
 
 /**
- * SQL that inserts the events in the CTE `i` and their metrics. The part for pull targets is slow, so it is included
+ * SQL that inserts the events from the CTE `i`, and their metrics. The part for pull targets is slow, so it is included
  * only if `isPulled` is true.
  */
 const inserts = (isPulled: boolean): string =>

@@ -56,13 +56,17 @@ export class Claims {
     return this.store.claimThese(claimant, keys);
   }
 
-  /** Claims the target's parked deliveries, longest waiting first. */
+  /**
+   * Claims parked deliveries, which wait until the target accepts deliveries again. Claims the longest waiting ones
+   * first.
+   */
   parked(claimant: Id, environmentId: number, targetId: Id, limit: number): Promise<ClaimedDelivery[]> {
     return this.store.claimParked(claimant, environmentId, targetId, limit);
   }
 
   /**
-   * Releases claimed deliveries. Parks them if `parked` is true, otherwise makes them due now. Retries until stored.
+   * Releases claimed deliveries. Makes them due now, or parks them (`parked`) until the target accepts deliveries
+   * again. Retries until stored.
    */
   async release(deliveries: readonly ClaimedDelivery[], parked: boolean): Promise<void> {
     if (deliveries.length === 0) return;
@@ -70,7 +74,7 @@ export class Claims {
     if (parked) this.dueWork.schedule(PARKED, 0);
   }
 
-  /** Returns at most 1,000 targets with parked deliveries. */
+  /** Returns at most 1,000 targets with parked deliveries, which wait until the target accepts deliveries again. */
   parkedTargets(): Promise<TargetKey[]> {
     return this.store.parkedTargets();
   }

@@ -9,8 +9,8 @@ import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
 /**
- * Time after a commit of new deliveries until the poller looks for parked ones. One of the new deliveries may be the
- * first parked delivery of its target.
+ * Time after a commit of new deliveries until the poller looks for parked ones. A new delivery may be the first that
+ * waits for its target's rate limit or circuit.
  */
 const PARKED_MS = 200;
 
@@ -39,8 +39,8 @@ export class DeliveryHandoff {
   }
 
   /**
-   * Decides whether to attempt the delivery here (`run`), park it, or leave it to any worker. Reserves a slot for
-   * `run`.
+   * Decides whether to attempt the delivery here (`run`), let it wait for its target (`park`), or leave it to any
+   * worker. Reserves a slot for `run`.
    */
   admission(arrival: Arrival, claimant: Id | null): Admission | 'pull' {
     if (arrival.pulled) return 'pull';

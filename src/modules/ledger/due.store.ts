@@ -56,8 +56,8 @@ const CLAIM_DUE: Statement = {
 };
 
 /**
- * Claims the oldest rows, except those of some environments. Scans the entries of these environments in
- * due_deliveries_due_at_idx nevertheless.
+ * Claims the oldest rows, except those of some environments. Still scans the entries of these environments in
+ * due_deliveries_due_at_idx.
  */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
@@ -156,7 +156,8 @@ const PARKED_TARGETS: Statement = {
 };
 
 /**
- * Parks deliveries of a target in steps of 5,000, so that locks are brief. Uses the index due_deliveries_due_at_idx.
+ * Parks deliveries until their target accepts deliveries again. Parks 5,000 per step, so that locks are brief. Uses the
+ * index due_deliveries_due_at_idx.
  */
 const PARK: Statement = {
   name: 'due_park',
@@ -310,7 +311,7 @@ export class DueStore {
     return rows.map((row) => ({ environmentId: row.environment_id, targetId: row.target_id }));
   }
 
-  /** Parks one batch of a target's deliveries. Returns their number. */
+  /** Parks one batch of a target's deliveries until the target accepts deliveries again. Returns their number. */
   async park(environmentId: number, targetId: Id): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(PARK, [environmentId, targetId]);
     return row?.count ?? 0;

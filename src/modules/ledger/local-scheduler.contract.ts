@@ -17,8 +17,8 @@ export interface Scheduler {
   /** Returns the id under which this process claims deliveries; null while it must not claim. */
   claimant(): Id | null;
   /**
-   * Decides whether to attempt the delivery here (`run`), park it, or leave it to any worker. Reserves a slot for
-   * `run`.
+   * Decides whether to attempt the delivery here (`run`), let it wait for its target (`park`), or leave it to any
+   * worker. Reserves a slot for `run`.
    */
   reserve(arrival: Arrival): Admission;
   enqueue(deliveries: ClaimedDelivery[]): void;

@@ -15,7 +15,9 @@ export const pullItems = (source: string): string => `
     endpoint_id, replayed
   from ${source}`;
 
-/** Bits of a metric entry. An entry with a duration also counts as an attempt. */
+/**
+ * Bits of a metric entry: the counters that the entry increments. An entry with a duration also counts as an attempt.
+ */
 export const RECEIVED = 1;
 export const DELIVERED = 2;
 const FAILED = 4;
@@ -45,8 +47,8 @@ export const receivedIncrement = (keyId: string, otherId: string, what: string):
   `environment_id, ${keyId} as key_id, ${otherId}::uuid as other_id, null::timestamptz as at, (${what})::smallint as what, null::int as ms`;
 
 /**
- * SQL expression: bits of the metric entry for a result (status, duration_ms). `retrying` without an attempt has no
- * bits.
+ * SQL expression: the counter bits of the metric entry for a result (status, duration_ms). A `retrying` result without
+ * an attempt increments no counter.
  */
 export const SETTLED = `
   (case status when 'delivered' then ${DELIVERED} when 'failed' then ${FAILED} when 'dlq' then ${DLQ}

@@ -11,6 +11,6 @@
  */
 export const isOpen = (k: string): string => `${isOpenEvent(k)} and d.ordinal = ${k}.ordinal`;
 
-/** Like `isOpen`, for all open deliveries of the event that `k` names. */
+/** SQL condition: the row `d` of due_deliveries belongs to the event in `k`. Forces an index lookup, like `isOpen`. */
 export const isOpenEvent = (k: string): string =>
   `d.environment_id = any (array[${k}.environment_id]) and d.event_id = ${k}.event_id`;

@@ -18,15 +18,18 @@ const GROUP_ITEMS_MAX = 1_024;
 const LINGER_MS = 20;
 /** Maximum number of results that share a commit with accepted events. More results get a separate commit. */
 const RIDING_MAX = 32;
-/** Time after a failed shared commit during which results are written separately, because the cause may persist. */
+/**
+ * Time after a failed shared commit during which results are written separately, because the cause of the failure may
+ * persist.
+ */
 const APART_MS = 1_000;
 /** Time to wait for more results that lead to a retry. It can be long, because the next attempt is seconds away. */
 const RETRYING_LINGER_MS = 250;
 
 export interface ResultsRide extends PiggybackStatement {
   /**
-   * Must be called after the shared commit, even if the commit failed. Results that are not committed are then written
-   * separately.
+   * Must be called after the commit that the results share with accepted events, even if it failed. Results that were
+   * not committed are then written separately.
    */
   over(isFailed: boolean): void;
 }
@@ -59,8 +62,7 @@ export class RecordResults implements OnApplicationShutdown {
 
   /**
    * Takes the waiting results, to write them in the commit of accepted events. Returns null if there are none or too
-   * many. The caller must call `over` after that commit. Results that the commit did not write are then written
-   * separately.
+   * many. After that commit, the caller must call `over`, which writes the results that the commit did not write.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)

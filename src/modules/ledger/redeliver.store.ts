@@ -71,8 +71,8 @@ export interface Sendable
 }
 
 /**
- * A dead letter. `isDropped` is true if a transform dropped its event, which an older version of Posthorn then
- * replayed.
+ * A dead letter. `isDropped` is true if a transform dropped the event, but an older version of Posthorn replayed it
+ * nevertheless.
  */
 export type DeadLetter = Sendable & { isDropped: boolean };
 
@@ -107,8 +107,8 @@ const OF_EVENT: Statement = {
 };
 
 /**
- * Finds all targets of the events, or only undelivered ones. Uses events_pkey, messages_pkey, due_deliveries_pkey and
- * deliveries_pkey for each event.
+ * Finds the targets of all deliveries of the events, or only of undelivered ones. Uses events_pkey, messages_pkey,
+ * due_deliveries_pkey and deliveries_pkey for each event.
  */
 const OF_EVENTS: Statement = {
   name: 'redeliver_of_events',

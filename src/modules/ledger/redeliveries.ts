@@ -82,8 +82,8 @@ export class Redeliveries {
   }
 
   /**
-   * Creates deliveries, except for addressees that accept none. Their new deliveries would fail and only replace the
-   * dead letters.
+   * Creates deliveries, except for addressees that currently accept none. Deliveries to these addressees would fail and
+   * only replace the dead letters.
    */
   private async resend(
     { environmentId }: Tenant,

@@ -100,7 +100,10 @@ const REVOKE_OF_MEMBER: Statement = {
 export class GrantersStore {
   constructor(private readonly database: Database) {}
 
-  /** Locks the approver and returns its scope and expiry. Returns `null` if the approver was removed or revoked. */
+  /**
+   * Locks the approver (a member or a key) and returns its scope and expiry. Returns `null` if the approver was removed
+   * or revoked.
+   */
   async inForce(environmentId: number, { memberId, keyId }: KeyGranter): Promise<GranterFacts | null> {
     const [found] = await this.database.query<GranterFacts>(memberId === null ? KEY : MEMBER, [
       environmentId,
@@ -114,8 +117,8 @@ export class GrantersStore {
   }
 
   /**
-   * Revokes the first key of a grant, its rotations, and all keys granted with these. Returns the hashes of the revoked
-   * keys.
+   * Revokes the first key of a grant, the rotations of that key, and all keys granted with one of these keys. Returns
+   * the hashes of the revoked keys.
    */
   revokeOfGrant(environmentId: number, firstKeyId: Id): Promise<string[]> {
     return this.hashes(REVOKE_OF_GRANT, [environmentId, firstKeyId]);
@@ -127,8 +130,8 @@ export class GrantersStore {
   }
 
   /**
-   * Revokes the keys that a member granted with one of `scopes`, and all keys granted with those. Returns the hashes of
-   * the revoked keys.
+   * Revokes the keys with one of `scopes` that a member granted, and all keys granted with these keys. Returns the
+   * hashes of the revoked keys.
    */
   revokeOfMember(organizationId: Id, memberId: Id, scopes: readonly Scope[]): Promise<string[]> {
     return this.hashes(REVOKE_OF_MEMBER, [organizationId, memberId, scopes]);

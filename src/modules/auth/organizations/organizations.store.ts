@@ -74,7 +74,10 @@ const ERASED: Statement = {
   text: `update organizations set erased_at = now(), name = 'Removed' where id = $1::uuid and erased_at is null`,
 };
 
-/** Selects the tables with an environment's rows. Omits partitioned tables: retention drops their partitions. */
+/**
+ * Selects the tables that contain rows of environments. Omits partitioned tables, because retention drops their
+ * partitions.
+ */
 const TABLES: Statement = {
   name: 'orgs.tables',
   text: `

@@ -100,8 +100,8 @@ export class StreamListener {
   }
 
   /**
-   * Sends a heartbeat with position `at` if nothing was sent for a while. Null sends none. Returns false after a
-   * disconnect.
+   * Sends a heartbeat with position `at` if nothing was sent for a while. Without a position, sends no heartbeat.
+   * Returns false if the client is disconnected.
    */
   pulse(at: StreamPosition | null): boolean {
     if (this.answer.destroyed) return false;

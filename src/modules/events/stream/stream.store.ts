@@ -32,8 +32,8 @@ export interface ChangeRow extends EventRow, ChangeKey {
 export interface Changes {
   rows: ChangeRow[];
   /**
-   * Start position of the read. The positions of the rows contain its `atMs`, so that a stream resumed at a row
-   * searches equally far back.
+   * Start position of the read. Each row's position contains the `atMs` of this position, so that a stream that resumes
+   * at the row searches equally far back.
    */
   from: StreamPosition;
   /** Position up to which all changes were read. */

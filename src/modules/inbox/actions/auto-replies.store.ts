@@ -54,8 +54,8 @@ export class AutoRepliesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Records a reply. Returns `recent` if the period of the previous reply has not ended, and `limit` if the alias
-   * replied too often.
+   * Records a reply. Returns `recent` if the sender's last recorded reply has not expired, and `limit` if the alias has
+   * sent `HOURLY_MAX` replies within an hour.
    */
   async claim({
     environmentId,
@@ -69,7 +69,7 @@ export class AutoRepliesStore {
     return (await this.database.queryPrepared(IS_RECENT, values)).length > 0 ? 'recent' : 'limit';
   }
 
-  /** Deletes records of replies whose period has ended. */
+  /** Deletes expired records of replies. */
   async forget(): Promise<void> {
     await this.database.query(FORGET);
   }

@@ -83,7 +83,7 @@ const FIND: Statement = {
     where f.environment_id = $1 and f.address = $2 and f.nonce = $3`,
 };
 
-/** Time in ms until the next confirmation mail. Uses forward_addresses_send_at_idx. */
+/** Time in ms until the next confirmation mail is due. Uses forward_addresses_send_at_idx. */
 export const CONFIRMATION_IN_MS =
   'select extract(epoch from send_at - now()) * 1000 from forward_addresses where send_at is not null order by send_at limit 1';
 

@@ -94,7 +94,7 @@ export class ForwardAddresses {
     return { address, organization: organizationSlug, state: row.state };
   }
 
-  /** Records the owner's decision. Throws 404 for an invalid link, and 409 after a refusal. */
+  /** Records the owner's decision. Throws 404 for an invalid link, and 409 for a confirmation after a refusal. */
   async decide(token: string, state: 'confirmed' | 'refused'): Promise<void> {
     const request = await this.find(token);
     if (request.state === state) return;

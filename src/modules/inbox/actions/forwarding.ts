@@ -84,7 +84,7 @@ export class Forwarding {
   }
 
   /**
-   * Returns an ARC set (RFC 8617), the headers with Posthorn's verdicts for the next server. Empty if no set can be
+   * Returns an ARC set (RFC 8617): headers that pass Posthorn's verdicts to the next server. Empty if none can be
    * created.
    */
   private async seal(

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.js';
 import type { AliasRoute } from '../contract.js';
 
 const ROUTE = `environment_id as "environmentId", id as "aliasId", max_size_bytes as "maxSizeBytes", allowed_senders as "allowedSenders"`;
-/** Maximum time of a lookup, because an SMTP client waits for the reply. */
+/** Time limit of a lookup. An SMTP client waits for the reply. */
 const DEADLINE_MS = 10_000;
 
 /** Uses aliases_platform_idx. */

@@ -16,7 +16,10 @@ import { AliasesService } from './aliases.service.js';
 
 /** Maximum number of messages per replay request. */
 const MESSAGES_MAX = 1_000;
-/** Maximum number of messages per step if filters are evaluated, because the bodies of these messages are in memory. */
+/**
+ * Maximum number of messages per step if filters are evaluated. It is lower, because the bodies of these messages are
+ * in memory.
+ */
 const MESSAGES_WITH_BODIES = 100;
 
 export interface AliasReplayQuery {
@@ -95,8 +98,8 @@ export class AliasReplay {
   }
 
   /**
-   * Returns the destinations of each message, oldest message first. `last` is null on the last page. Throws 503 when
-   * busy.
+   * Returns the destinations of each message, oldest message first. `last` is the id of the last message that was read,
+   * or null on the last page. Throws 503 when busy.
    */
   private async look(
     range: ReceivedRange,

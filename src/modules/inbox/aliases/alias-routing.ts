@@ -62,7 +62,10 @@ export class AliasRouting {
     );
   }
 
-  /** Returns the destinations whose filters match. Null if a filter took too long. Throws 503 without free capacity. */
+  /**
+   * Returns the destinations whose filters match. Null if a filter took too long. Throws 503 if filters cannot be
+   * evaluated now.
+   */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
     const verdicts = routes.map(({ filter }) => {
       const holds = filter === null || filter.matches(view);

@@ -23,7 +23,7 @@ const LOCK: Statement = {
 };
 
 /**
- * SQL condition: all messages of the alias have expired. Expiry may exceed retention by 1/30 (engine/expiry-day.ts).
+ * SQL condition: all messages of the alias have expired. Rounding may extend retention by 1/30 (engine/expiry-day.ts).
  */
 const REMOVED_LONG_AGO = `a.removed_at < now() - (e.retention_days * 31 / 30 + 2) * interval '1 day'`;
 

@@ -6,11 +6,14 @@
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
 /**
- * Number of allowed messages at which the next burst starts. It equals the number of messages that one environment
- * reads concurrently.
+ * The next burst starts once the rate allows this many messages. One environment reads at most as many messages
+ * concurrently.
  */
 const BURST_WORTH = 24;
-/** Maximum time for which unused capacity accumulates, so that a late burst does not lower the average rate. */
+/**
+ * Maximum time for which unused capacity accumulates. It exceeds the minimum time between bursts, so that a late burst
+ * does not lower the average rate.
+ */
 const SAVED_MS = 2 * BURST_MS;
 const LOOK_MS = 20;
 /** Number of bytes that count as one message. A smaller message also counts as one. */
@@ -24,7 +27,7 @@ interface Waiter {
 /** Limits the rate of messages. Admits waiting messages in bursts, in the order of arrival. */
 export class MailGate {
   private perSecond = Infinity;
-  /** Number of messages that may still pass after `openFor`. Infinite if `openFor` is not in effect. */
+  /** Number of messages that may still pass under the limit that `openFor` sets. Infinite without such a limit. */
   private left = Infinity;
   private tokens = 0;
   private atMs: number;
@@ -51,8 +54,8 @@ export class MailGate {
   }
 
   /**
-   * Removes the rate limit, but lets at most `count` messages pass until a new rate is set. Waiting messages count,
-   * too.
+   * Removes the rate limit, but lets at most `count` messages pass until a new rate is set. `count` includes messages
+   * that are already waiting.
    */
   openFor(count: number): void {
     this.fill();

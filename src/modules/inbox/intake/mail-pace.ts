@@ -74,7 +74,7 @@ export class MailPace {
     for (const bytes of sizes) this.reading.weigh(bytes);
   }
 
-  /** True while mail is limited. Group commits then linger longer, so that they disturb deliveries less. */
+  /** True while mail is rate limited. Group commits then linger longer, so that they disturb deliveries less. */
   get isPaced(): boolean {
     return this.taking.pace !== Infinity || this.reading.pace !== Infinity;
   }
@@ -120,7 +120,8 @@ export class MailPace {
   }
 
   /**
-   * Ends a period of unknown load. Updates the limits even if the timer fired early, because no later call may follow.
+   * Ends a period of unknown load. Ignores the minimum interval between updates, because the timer may fire early and
+   * no later call may follow.
    */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));

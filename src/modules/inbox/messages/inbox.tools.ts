@@ -91,7 +91,7 @@ export class InboxTools extends AgentTools {
         const isFitting = fitting({ from, subject });
         const found = await api.until(seconds, async () => {
           const { data } = await api.get(apiPath`/v1/aliases/${address}/messages`, { limit: SCANNED_MAX });
-          // The author and subject of a message are unknown until it has been parsed.
+          // Excludes messages that are not parsed yet, because their author and subject are unknown.
           const all = (data as Listed[]).filter(
             (each) => each.state !== 'received' && Date.parse(each.received_at) >= Date.parse(start) && isFitting(each),
           );

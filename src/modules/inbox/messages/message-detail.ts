@@ -17,12 +17,12 @@ export interface StoredDetail extends Omit<ParsedMessage, LaterFields>, Partial<
   autoReply?: PlannedReply;
 }
 
-/** A copy of a message for one forward address. Decided when the message was read. */
+/** A copy of a message for one forward address, as planned when the message was processed. */
 export interface PlannedForward {
   address: string;
   /** Email that contains the copy. Null if the message is not forwarded to the address. */
   emailId: Id | null;
-  /** True if the owner of the address had not confirmed it when the message was read. */
+  /** True if the owner of the address had not confirmed it when the message was processed. */
   isPending: boolean;
   /** Reason why the message is not forwarded, or null. */
   detail: string | null;

@@ -6,7 +6,10 @@ import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EventSources } from '#modules/events/event-sources.js';
 import { MessagesStore } from './messages.store.js';
 
-/** Erases received messages together with their events' payloads. Also resolves aliases in event filters. */
+/**
+ * Erases a received message when the payload of its event is erased. Also registers the lookup of alias ids in event
+ * filters.
+ */
 @Injectable()
 export class MessageErasure implements OnModuleInit {
   constructor(

@@ -12,7 +12,7 @@ export interface MessageRow extends Pick<
   sender: string | null;
 }
 
-/** A message from any alias that replies to a sent email. */
+/** A received message that replies to a sent email. Any alias may have received it. */
 export interface ReplyRow extends MessageRow {
   aliasId: Id;
 }

@@ -29,8 +29,8 @@ const THEN_MS_MAX = 5_000;
  */
 const ADDRESS_CHARACTERS_MAX = 320;
 /**
- * Maximum number of From addresses to read. More are not needed, because a message with several authors has no author
- * (`authorOf`).
+ * Maximum number of From addresses to read. A message with several authors counts as having none (`authorOf`), so more
+ * addresses are not needed.
  */
 const ADDRESSES_MAX = 20;
 

@@ -135,11 +135,11 @@ function select(part: Part, parent: Branch | null, isInAlternative: boolean, lis
 function selectAmong(branch: Branch, isInAlternative: boolean, lists: BodyLists): void {
   const isAlternative = branch.type === 'multipart/alternative';
   const before = { text: lists.text?.length ?? 0, html: lists.html?.length ?? 0 };
-  // Copies the lists, so that a part that sets a list to null affects only this branch.
+  // Copies `lists`, so that a list that is set to null inside this branch still gets the parts of other branches.
   const inside = { ...lists };
   for (const part of branch.parts) select(part, branch, isInAlternative || isAlternative, inside);
   if (!isAlternative || lists.text === null || lists.html === null) return;
-  // If the alternatives contain only text or only HTML, those parts are used for both lists.
+  // If the alternatives contain only text or only HTML, adds their parts to both lists.
   const isTextFound = lists.text.length > before.text;
   const isHtmlFound = lists.html.length > before.html;
   if (isHtmlFound && !isTextFound) lists.text.push(...lists.html.slice(before.html));

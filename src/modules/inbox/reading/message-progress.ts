@@ -14,13 +14,19 @@ const GAP_MS = 4;
  */
 const PACED_LINGER_MS = 100;
 
-/** A pending write for one message. `decided` is null if the message's event already exists. */
+/**
+ * A pending write for one message: the decision on its delivery or, if `decided` is null, the completion of a message
+ * whose event exists.
+ */
 interface Step {
   message: WaitingMessage;
   decided: Decided | null;
 }
 
-/** Group commit of the mail pipeline. Writes the decisions and completions of several messages together. */
+/**
+ * Group commit of the mail pipeline. One commit stores decisions on the delivery of some messages, and marks other
+ * messages as complete.
+ */
 @Injectable()
 export class MessageProgress {
   private readonly group: GroupCommit<Step, boolean>;
@@ -42,7 +48,10 @@ export class MessageProgress {
     });
   }
 
-  /** Stores a decision, which is then final. Returns false if another worker has meanwhile claimed the message. */
+  /**
+   * Stores the decision on a message, which is then final. Returns false if another worker has meanwhile claimed the
+   * message.
+   */
   decide(message: WaitingMessage, decided: Decided): Promise<boolean> {
     return this.group.add({ message, decided });
   }

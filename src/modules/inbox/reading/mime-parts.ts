@@ -201,7 +201,8 @@ class PartTree {
       if (content.toString('latin1').trim() === '') continue;
       lacksBoundary = true;
       const leaf = { ...textLeaf(branch.headerLines), sizeBytes: content.length };
-      // The leaf must be in its branch before `keeps` runs, which treats the first part of a multipart/related as text.
+      // `keeps` treats the first part of a multipart/related as text, so the leaf must be in its branch before `keeps`
+      // runs.
       branch.parts.push(leaf);
       leaf.content = content.subarray(0, this.keeps(leaf, branch));
     }

@@ -33,7 +33,10 @@ export class ReadMessage {
     private readonly config: Config,
   ) {}
 
-  /** Returns the decision, or null if the bytes were deleted. `mayChange` is true if DNS answers were missing. */
+  /**
+   * Returns the decision, or null if the bytes were deleted. `mayChange` is true if DNS answers were missing, so that a
+   * retry may decide differently.
+   */
   async read(message: WaitingMessage): Promise<{ decided: Decided; mayChange: boolean } | null> {
     const raw = message.raw ?? (await this.bytes.whole(message.environmentId, message.id, message.sizeBytes));
     if (raw === null) return null;

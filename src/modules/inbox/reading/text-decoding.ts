@@ -15,7 +15,7 @@ const META = /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w.:+-]{1,40})/i;
 const SAMPLE_BYTES_MAX = 16 * 1_024;
 /** Character set names that are ignored, because clients declare them by default for text in other character sets. */
 const DEFAULTS: ReadonlySet<string> = new Set(['UTF-8', 'ASCII', '7BIT']);
-/** Words without ASCII letters, in text that has one character per byte. */
+/** Matches words without ASCII letters. Each character of the searched text stands for one byte. */
 const HIGH_WORD = /(?<![A-Za-z\x80-\xff])[\x80-\xff]{2,}(?![A-Za-z\x80-\xff])/g;
 const HIGH = /[\x80-\xff]/g;
 const HIGH_LETTER = /[\xc0-\xff]/g;
@@ -27,11 +27,14 @@ const CAPITALIZED_KOI8 = /^[\xe0-\xff][\xc0-\xdf]/;
 const FREQUENT_1251 = /[\xe0\xe2\xe5\xe8\xea\xeb\xed\xee\xf0-\xf2\xc0\xc2\xc5\xc8\xca\xcb\xcd\xce\xd0-\xd2]/g;
 const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xeb\xec\xee\xef\xf2-\xf4\xf7]/g;
 const CYRILLIC_LETTERS_MIN = 3;
-/** Minimum share of the bytes above ASCII that are letters in words without ASCII letters. */
+/**
+ * Text is taken as Cyrillic only if at least this share of its non-ASCII bytes are letters in words without ASCII
+ * letters.
+ */
 const CYRILLIC_WORDS_MIN = 0.75;
-/** Minimum share of frequent Cyrillic letters in words without ASCII letters. */
+/** Minimum share of frequent Cyrillic letters among the letters of words without ASCII letters. */
 const FREQUENT_MIN = 0.35;
-/** Seven-bit character sets. They cannot contain undeclared bytes above ASCII. */
+/** Seven-bit character sets. Text with bytes above ASCII cannot be in one of these sets. */
 const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 

@@ -36,7 +36,10 @@ export interface WaitingMessage {
   linkTtlSeconds: number | null;
   /** Milliseconds since DNS first failed to answer a query for this message. Null if it never failed. */
   unansweredForMs: number | null;
-  /** A decision that an earlier claim stored before its event was created. */
+  /**
+   * Decision on the message's delivery, stored by an earlier claim. The message's event may not exist yet. Null if
+   * there is no decision.
+   */
   decided: Decided | null;
   /** Bytes of a message that must still be parsed. Null for a large message, whose bytes are in a blob. */
   raw: Buffer | null;
@@ -69,7 +72,7 @@ export interface Claimant {
   days: readonly number[] | null;
 }
 
-/** Decisions to store, and messages to complete because their events exist. */
+/** Progress of messages to store: decisions on their delivery, and messages to complete because their events exist. */
 export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
@@ -272,8 +275,8 @@ export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims fairly across environments. If `raced` is true, another process claimed some messages first, and more may be
-   * waiting.
+   * Claims messages fairly across environments. If `raced` is true, other processes claimed some of these messages
+   * first, so more may be waiting.
    */
   async claim({
     claim,
@@ -332,9 +335,9 @@ export class WaitingMessagesStore {
   }
 
   /**
-   * Writes all decisions and completions in one commit. Returns the messages whose decision was stored, because this
-   * worker still held their claim. A stored decision is final, even if the worker crashes. Completed messages become
-   * `processed` or `quarantined`.
+   * Stores decisions on the delivery of some messages, and marks other messages as complete, in one commit. Returns the
+   * messages whose decision was stored. A decision is not stored if this worker has lost its claim on the message. A
+   * stored decision is final, even if the worker crashes. Completed messages become `processed` or `quarantined`.
    */
   async progress({ decided, settled }: Progress): Promise<ReadonlySet<Id>> {
     const of = <T>(read: (message: WaitingMessage, decided: Decided) => T): T[] =>
