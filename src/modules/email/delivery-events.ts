@@ -108,7 +108,10 @@ function isCounted(
   return suppressedFor?.includes(origin) === true || (origin === 'complaint' && before === 'complained');
 }
 
-/** Adds an event to the timeline. Returns false if the timeline already contains it, does not show it, or is full. */
+/**
+ * Adds an event to the timeline. Returns false if the event is already there, if its type is not shown, or if the
+ * timeline is full.
+ */
 function addToTimeline(
   timeline: TimelineItem[],
   recipient: string,

@@ -162,7 +162,10 @@ export class EmailComposition {
     return { recipients, timeline, ...overallState(recipients) };
   }
 
-  /** Returns whether an address is suppressed. For a simulator address, only its simulated behavior decides. */
+  /**
+   * Returns whether an address is suppressed. A simulator address is suppressed only if it simulates a suppressed
+   * address.
+   */
   private isListed(address: string, isListed: boolean): boolean {
     const { platformDomain } = this.config;
     return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;

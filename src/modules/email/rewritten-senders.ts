@@ -5,7 +5,7 @@ import { Clock } from '#kernel/clock.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 
 const LOCAL_MAX = 64;
-/** Length of the hash in a rewritten address in bytes. Five bytes are eight base32 characters. */
+/** Length in bytes of the hash in a rewritten sender address. Five bytes are eight base32 characters. */
 const MAC_BYTES = 5;
 const DAY_MS = 86_400_000;
 /** A rewritten address contains its creation day modulo this number, which fits into two base32 characters. */

@@ -16,7 +16,10 @@ import { type Rescheduling, ScheduledEmailsStore } from './scheduled-emails.stor
 
 const NO_PARTITION = '23514';
 
-/** Cancels and reschedules scheduled emails. A row lock prevents both while an email is being released. */
+/**
+ * Cancels and reschedules scheduled emails. A row lock prevents changes while an email is moved to `emails` for
+ * sending.
+ */
 @Injectable()
 export class ScheduledChanges {
   constructor(

@@ -15,7 +15,7 @@ export type ScheduledKey = Pick<ScheduledEmail, 'environmentId' | 'id'>;
 
 export type ScheduledRow = Pick<ScheduledEmail, 'id' | 'messageId' | 'isCaptured' | 'draft'>;
 
-/** Maximum pause before a failed release is retried. */
+/** Maximum pause before a failed move to `emails` is retried. */
 const PAUSE_SECONDS_MAX = 300;
 
 const ADD: Statement = {
@@ -77,7 +77,7 @@ const REMOVE: Statement = {
   text: 'delete from scheduled_emails where environment_id = $1 and id = $2 returning 1 as removed',
 };
 
-/** Waits for a process that is just releasing the email. Uses the index scheduled_emails_pkey. */
+/** Waits while another process moves the email to `emails`. Uses the index scheduled_emails_pkey. */
 const TAKE: Statement = {
   name: 'scheduled_emails_take',
   text: `
@@ -85,7 +85,7 @@ const TAKE: Statement = {
     returning id, message_id as "messageId", is_captured as "isCaptured", due_at as "dueAt", draft, files`,
 };
 
-/** Waits for a process that is just releasing the email. Uses the index scheduled_emails_pkey. */
+/** Waits while another process moves the email to `emails`. Uses the index scheduled_emails_pkey. */
 const RESCHEDULE: Statement = {
   name: 'scheduled_emails_reschedule',
   text: `

@@ -220,7 +220,10 @@ function fromDispositions(disposition: Disposition, conditions: string): string 
     order by e.id desc limit $4`;
 }
 
-/** Selects events. Uses events_pkey, or for filters by type or target events_event_type_idx or events_target_id_idx. */
+/**
+ * Selects events. Uses events_event_type_idx for a filter by type, events_target_id_idx for a filter by target,
+ * otherwise events_pkey.
+ */
 function fromEvents(conditions: string, status?: State): string {
   return `
     select ${COLUMNS}, ${STATUS} as status from events e

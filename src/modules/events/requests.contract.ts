@@ -40,8 +40,8 @@ export interface RequestDetail extends RequestRow {
   /** Names of all headers whose stored value is encrypted, written with `-` instead of `_`. */
   sealedHeaders: ReadonlySet<string>;
   /**
-   * Names of the headers and parameters that contain credentials, by the endpoint's verification scheme at the time of
-   * the request.
+   * Headers and parameters that contain credentials, according to the endpoint's verification scheme at the time of the
+   * request.
    */
   credentials: CredentialNames;
   body: Buffer;

@@ -80,7 +80,10 @@ const NOTE: Statement = {
     from made m`,
 };
 
-/** Reads requests that were not routed, and records their release. Omits duplicates of these requests. */
+/**
+ * Reads requests that were not routed. Marks them as released once they are processed again and routed. Omits
+ * duplicates.
+ */
 @Injectable()
 export class SetAsideStore {
   constructor(private readonly database: Database) {}
@@ -111,7 +114,10 @@ export class SetAsideStore {
     return row ?? { scanned: 0, excluded: 0 };
   }
 
-  /** Marks requests as released by the event `madeId`, unless this event was itself not routed. */
+  /**
+   * Marks requests as released, because they were processed again as the event `madeId`. Does nothing if that event was
+   * not routed either.
+   */
   async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
     const [row] = await this.database.queryPrepared<{ deliveries: number }>(
       NOTE,

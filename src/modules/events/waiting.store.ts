@@ -4,7 +4,8 @@ import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
 /**
- * Maximum number of retries, and of parked deliveries, that are counted. At this maximum, the count is a lower bound.
+ * Maximum number of retries, and separately of parked deliveries, to count. At this maximum, the count is a lower
+ * bound.
  */
 const SCANNED_MAX = 10_000;
 

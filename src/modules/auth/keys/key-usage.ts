@@ -4,7 +4,9 @@ import type { Id } from '#kernel/ids.js';
 import { KeysStore, type KeyUse } from './keys.store.js';
 
 const WRITE_PERIOD_MS = 5_000;
-/** Maximum number of uses that wait to be written. Further uses are dropped, so that they do not exhaust the memory. */
+/**
+ * Maximum number of key uses that wait to be written. Further uses are dropped, so that they do not exhaust the memory.
+ */
 const PENDING_MAX = 10_000;
 
 /**
@@ -34,7 +36,7 @@ export class KeyUsage implements OnApplicationShutdown {
     }
   }
 
-  /** Writes the remaining uses. At this point, the background job has stopped and no request is running. */
+  /** Writes the remaining key uses. At this point, the background job has stopped and no request is running. */
   async onApplicationShutdown(): Promise<void> {
     await this.write().catch(() => undefined);
   }

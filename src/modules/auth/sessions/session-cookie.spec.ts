@@ -18,7 +18,8 @@ describe('sessionCookie', () => {
     expect(clear).toMatch(/Max-Age=0/);
   });
 
-  // RFC 6265, section 8.5: cookies are not isolated by port.
+  // Browsers send cookies to all ports of a host (RFC 6265, section 8.5), so each installation needs its own cookie
+  // name.
   it.each([
     ['on two ports of one host', 'http://localhost:3000', 'http://localhost:3001'],
     ['behind published ports that BASE_URL does not know', 'http://localhost:3000', 'http://localhost:3000'],

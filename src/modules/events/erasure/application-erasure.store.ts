@@ -30,7 +30,10 @@ const COUNT: Statement = {
     ) counted`,
 };
 
-/** Finds the events of messages, whose ids follow the message's own id. Uses the index events_pkey of one partition. */
+/**
+ * Finds the events of messages. The ids of these events follow the id of the message. Uses the index events_pkey of one
+ * partition.
+ */
 const EVENTS: Statement = {
   name: 'application_erasure_events',
   text: `

@@ -10,7 +10,7 @@ export interface MessageMember {
 }
 
 /**
- * Finds the event, or the events of a message, whose ids follow the message's own id. Uses the index events_pkey in
+ * Finds the event, or all events of a message, whose ids follow the id of the message. Uses the index events_pkey in
  * each partition.
  */
 const MEMBERS: Statement = {
@@ -45,7 +45,7 @@ const ERASE_EVENT: Statement = {
 };
 
 /**
- * Erases duplicates of a request. A duplicate whose body is missing is treated as erased. Uses the index
+ * Erases duplicates of a request. A duplicate without a body counts as already erased. Uses the index
  * requests_duplicate_of_idx in each partition.
  */
 const ERASE_DUPLICATES: Statement = {

@@ -5,7 +5,7 @@ import { AliasesStore } from './aliases.store.js';
 
 const USERS_MAX = 100;
 
-/** Lists the aliases that receive mail on a domain. Such a domain cannot be deleted or converted. */
+/** Lists the aliases that receive mail on a domain. Such a domain cannot be deleted, and its kind cannot be changed. */
 @Injectable()
 export class AliasDomains extends DomainUsers {
   constructor(private readonly store: AliasesStore) {

@@ -91,7 +91,10 @@ export class AliasRegistration {
     return computed.address;
   }
 
-  /** Returns the alias's address. Locks the domain for the transaction, so that it is neither converted nor removed. */
+  /**
+   * Returns the alias's address. Locks the domain for the transaction, so that its kind does not change and it is not
+   * removed.
+   */
   private async custom(environmentId: number, domainId: Id, localPart: string): Promise<string> {
     const domain = await this.domains.ofEnvironment(environmentId, domainId);
     if (domain === null) throw invalid([{ path: 'domainId', message: NOT_RECEIVING }]);

@@ -5,10 +5,7 @@
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/**
- * The next burst starts once the rate allows this many messages. One environment reads at most as many messages
- * concurrently.
- */
+/** The next burst starts once the rate allows this many messages: as many as one environment reads concurrently. */
 const BURST_WORTH = 24;
 /**
  * Maximum time for which unused capacity accumulates. It exceeds the minimum time between bursts, so that a late burst

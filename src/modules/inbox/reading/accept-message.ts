@@ -14,7 +14,7 @@ import { type Decided, type WaitingMessage, WaitingMessagesStore } from './waiti
 
 export const RECEIVED_EVENT_TYPE = 'email.received';
 
-/** Lifetime of an event's idempotency key, longer than any retry. */
+/** Lifetime of an event's idempotency key. No message is retried for longer. */
 const KEY_TTL_MS = 7 * 86_400_000;
 
 /**

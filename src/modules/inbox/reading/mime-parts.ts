@@ -61,7 +61,7 @@ interface Internals {
    * Content types of the parts that the parser decodes to text. An empty list makes the parser emit all parts as bytes.
    */
   textTypes: string[];
-  /** Decodes the headers of a part. Replaced, because `PartHeaders` reads the header lines instead. */
+  /** Decodes the headers of a part. Disabled, because `PartHeaders` decodes them instead. */
   processHeaders(lines: readonly RawHeader[]): Map<string, unknown>;
   processChunk(chunk: SplitChunk, done: (error?: Error) => void): void;
 }

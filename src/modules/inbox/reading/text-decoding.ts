@@ -4,7 +4,7 @@ import { decodeWords as decodeWordsWith } from '#engine/mail/encoded-words.js';
 
 export interface DecodedText {
   text: string;
-  /** True if no valid character set was declared, the bytes are not UTF-8, and the character set was guessed. */
+  /** True if the character set was guessed, because no valid one was declared and the bytes are not UTF-8. */
   isGuessed: boolean;
 }
 

@@ -63,7 +63,7 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
 export interface Claimant {
   claim: Id;
   limit: number;
-  /** Maximum number of messages of one environment. The worker's current messages count, too. */
+  /** Maximum number of messages of one environment, including those that the worker already processes. */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
   /** Maximum total bytes of large messages. A worker without messages may claim a single message above this limit. */
