@@ -11,8 +11,7 @@ import { DEFAULT_SETTINGS } from './settings.js';
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Creates Posthorn's own destinations. Each one has its own id as its owner id, because lists and name searches omit
- * destinations with an owner.
+ * Creates Posthorn's own destinations. Their owner id is their own id, which hides them from lists and name searches.
  */
 @Injectable()
 export class ServiceDestinations {

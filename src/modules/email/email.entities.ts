@@ -12,7 +12,10 @@ export interface StoredRecipient {
   at: string;
   /** Text of the latest reply or report, sanitized. */
   detail: string | null;
-  /** Reasons for which this email has suppressed the address. A repeated report does not suppress it again. */
+  /**
+   * Reasons for which reports about this email have suppressed the address. A repeated report does not suppress it
+   * again.
+   */
   suppressedFor?: ('bounce' | 'complaint')[];
   /** Topic to which the recipient must be subscribed, if the email has one. */
   topicId?: Id;

@@ -60,8 +60,8 @@ export const SCHEDULED_IN_MS =
   'select extract(epoch from due_at - now()) * 1000 from scheduled_emails order by due_at limit 1';
 
 /**
- * Locks a scheduled email. Selects no row if the email is locked, already released, or to be retried later. Uses the
- * index scheduled_emails_pkey.
+ * Locks a scheduled email. Selects no row if the email is locked, already moved to `emails`, or to be retried later.
+ * Uses the index scheduled_emails_pkey.
  */
 const CLAIM: Statement = {
   name: 'scheduled_emails_claim',
@@ -170,7 +170,10 @@ export class ScheduledEmailsStore {
     return this.database.readPrepared(DUE, [ofOneMax, max]);
   }
 
-  /** Locks an email until the transaction ends. Null if the lock is taken, or the email is released or postponed. */
+  /**
+   * Locks an email until the transaction ends. Null if the lock is taken, or if the email is already moved to `emails`
+   * or postponed.
+   */
   async claim({ environmentId, id }: ScheduledKey): Promise<(ScheduledRow & { environmentId: number }) | null> {
     const [row] = await this.database.query<StoredRow & { environmentId: number }>(CLAIM, [environmentId, id]);
     return row === undefined ? null : { environmentId: row.environmentId, ...restored(row) };
@@ -193,7 +196,7 @@ export class ScheduledEmailsStore {
     return row ?? null;
   }
 
-  /** Delays the next attempt to release the email. The delay grows with each failure, up to five minutes. */
+  /** Delays the next attempt to move the email to `emails`. The delay grows with each failure, up to five minutes. */
   async postpone(environmentId: number, id: Id): Promise<void> {
     await this.database.query(POSTPONE, [environmentId, id]);
   }

@@ -29,7 +29,10 @@ import { SenderIdentities } from './sender-identity.js';
 const EVERY_MS = 1_000;
 const OF_ONE_MAX = 20;
 const ROUND_MAX = 200;
-/** Maximum duration of one run of the release loop. A longer run would look like a hang, and would delay a shutdown. */
+/**
+ * Maximum duration of one run of the loop that releases scheduled emails. A longer run would look like a hang, and
+ * would delay a shutdown.
+ */
 const TURN_MS_MAX = 10_000;
 const NO_PARTITION = '23514';
 
@@ -102,7 +105,8 @@ export class ScheduledRelease {
 
   private async release(row: ScheduledRow & { environmentId: number }): Promise<'sent' | 'failed'> {
     const { environmentId, id, messageId } = row;
-    // The retention period starts at the release, so it does not include the time for which the email was scheduled.
+    // The retention period starts when the email is released, so it does not include the time for which the email was
+    // scheduled.
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);

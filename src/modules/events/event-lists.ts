@@ -211,7 +211,7 @@ function inStatus(state: State): string {
   return state === 'several' ? `and ${STATUS} = any ($12)` : `and ${STATUS} = '${state}'`;
 }
 
-/** Selects events with a disposition. Uses the index events_disposition_idx. */
+/** Selects events with a disposition, such as `quarantined`. Uses the index events_disposition_idx. */
 function fromDispositions(disposition: Disposition, conditions: string): string {
   return `
     select ${COLUMNS}, e.disposition as status from events e

@@ -8,8 +8,8 @@ export interface RequestRow {
   method: string;
   path: string;
   /**
-   * `routed`, `duplicate` for a repeat of an earlier request, `too_large` for a request without its body, or the reason
-   * why the request was not delivered.
+   * `routed`, `duplicate` (of an earlier request), `too_large` (stored without its body), or the reason why the request
+   * was not delivered.
    */
   status: 'routed' | 'duplicate' | 'too_large' | Disposition;
   verification: 'verified' | 'failed' | 'none';

@@ -6,8 +6,8 @@ import { TRANSFORM_FAILED } from '#modules/ledger/dropped.contract.js';
 import { type Released, type SetAsideRange } from './set-aside.contract.js';
 
 /**
- * Maximum number of events that one page scans. Most of the scanned events may be released or parked for another
- * reason.
+ * Maximum number of events that one page scans. Most of them may not match: they are already released, or parked for
+ * another reason.
  */
 const SCANNED_MAX = 10_000;
 
@@ -23,7 +23,10 @@ const events = (status: SetAsideRange['status']): string => `
   select e.id, e.expires_on, e.erased_at is not null as "isErased" from events e
   where e.environment_id = $1 and e.target_id = $2 and ${EVENTS[status]} and e.id >= $3 and e.id < $4`;
 
-/** Joins the requests of `events` that were not released yet. Uses requests_pkey of one partition per row. */
+/**
+ * Selects the requests of `events` that were not yet processed again and routed. Uses requests_pkey of one partition
+ * per row.
+ */
 const requestsOf = (events: string, status: SetAsideRange['status']): string => `
   select e.id, e."isErased" from ${events} e
   join requests r on r.environment_id = $1 and r.id = e.id and r.expires_on = e.expires_on

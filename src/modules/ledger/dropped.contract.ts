@@ -1,6 +1,6 @@
 /**
- * Note that older versions stored for dropped events, because they had no column `dropped`. This text must never
- * change.
+ * Text by which older versions marked dropped events in the column `note`, because they had no column `dropped`. It
+ * must never change.
  */
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 

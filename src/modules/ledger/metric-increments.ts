@@ -1,8 +1,7 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
 /**
- * SQL that writes metrics and pull items in the commit of their events, so that both are always consistent with the
- * events.
+ * SQL that writes metrics and pull items in the same commit as their events, so that they always agree with the events.
  */
 
 /**

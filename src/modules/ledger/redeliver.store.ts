@@ -217,7 +217,10 @@ export class RedeliverStore {
     ]);
   }
 
-  /** Clears an event's disposition, so that its deliveries determine its status. Uses the caller's transaction. */
+  /**
+   * Clears an event's disposition, such as `quarantined`, so that its deliveries determine its status. Uses the
+   * caller's transaction.
+   */
   async admit(environmentId: number, { id, expiresOn }: StoredEvent): Promise<void> {
     await this.database.query(ADMIT, [environmentId, id, expiresOn]);
   }

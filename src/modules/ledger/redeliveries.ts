@@ -52,7 +52,10 @@ export class Redeliveries {
     return this.store.whereabouts(environmentId, events, which);
   }
 
-  /** Clears an event's disposition, so that its deliveries determine its status. Uses the caller's transaction. */
+  /**
+   * Clears an event's disposition, such as `quarantined`, so that its deliveries determine its status. Uses the
+   * caller's transaction.
+   */
   admit(environmentId: number, event: StoredEvent): Promise<void> {
     return this.store.admit(environmentId, event);
   }

@@ -152,7 +152,7 @@ export class MembersService {
   }
 
   /**
-   * Revokes the API keys that the member granted with a scope that the new role does not include. If `role` is null,
+   * Revokes the API keys that the member granted and whose scope the new role does not include. If `role` is null,
    * revokes all keys that the member granted.
    */
   private async revokeGranted(organizationId: Id, id: Id, role: Scope | null): Promise<void> {

@@ -46,7 +46,8 @@ export class Sessions {
     private readonly keyring: Keyring,
   ) {
     this.cache = new Cache((hashHex) => this.load(hashHex), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Changes to members and keys are rare, so the whole cache is cleared. It then needs no index by member or key.
+    // Clears the whole cache, because changes to members and keys are rare. The cache thus needs no index by member or
+    // key.
     for (const topic of ['member', 'key', 'organization']) notifications.on(topic, () => this.cache.clear());
     notifications.on('session', (hashHex) => (hashHex === '*' ? this.cache.clear() : this.cache.drop(hashHex)));
   }

@@ -22,7 +22,10 @@ const PAGES_MAX = 10;
 const OWN_PAGE_ROWS = 100;
 /** Maximum time per iteration for clients that lag behind. All other clients wait during this time. */
 const CATCHING_UP_MS_MAX = 1_000;
-/** Maximum number of rows that a client may lag behind. A client that lags further behind gets a gap instead. */
+/**
+ * Maximum number of rows that a client may lag behind. Beyond this number, the stream skips changes and sends a gap
+ * item.
+ */
 const BEHIND_ROWS_MAX = 5_000;
 const BEHIND_MS_MAX = 3_600_000;
 

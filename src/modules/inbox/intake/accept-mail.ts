@@ -130,8 +130,8 @@ export class AcceptMail {
   }
 
   /**
-   * Stores rows. A client may resend before the first copy is committed. The second copy then waits for the result of
-   * the first.
+   * Stores rows. If a client resends a message before the first copy is committed, the second copy waits for the result
+   * of the first.
    */
   private async once(rows: readonly NewMessage[], store: () => Promise<RowOutcomes>): Promise<RowOutcomes> {
     const key = keyOf(rows);

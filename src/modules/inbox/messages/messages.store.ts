@@ -159,7 +159,10 @@ export class MessagesStore {
     ]);
   }
 
-  /** Returns filtered messages, newest first. Also returns the last examined message if there may be more. */
+  /**
+   * Returns filtered messages, newest first. `floor` is the id of the last scanned message if there may be more,
+   * otherwise null.
+   */
   async found({
     environmentId,
     aliasId,

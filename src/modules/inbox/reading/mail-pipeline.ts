@@ -161,8 +161,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     if (raced) this.wakeSoon();
     if (messages.length === limit && limit < free) return { restMs: PACED_MS };
     if (this.isIdle) return { restMs: this.dueWork.restMs(REST_MS) };
-    // The claim may have searched only recent expiry days. Returns the time until a claim over all days, which finds
-    // the other messages.
+    // If this claim searched only recent expiry days, other messages may be waiting. Returns the time until the next
+    // claim over all days.
     return { restMs: Math.max(0, this.sawAllMs + REST_MS - this.turnedMs) };
   }
 
@@ -184,7 +184,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     const working = this.process(message).finally(() => {
       this.hold(environmentId, -1, -sizeBytes);
       this.underWay.delete(working);
-      // The finished message leaves capacity for another one, also of the same environment.
+      // The finished message frees capacity for another message, possibly of the same environment.
       this.wakeSoon();
     });
     this.underWay.set(working, { message, sinceMs: this.turnedMs });
