@@ -26,7 +26,9 @@ export class OrganizationEntity {
   erasedAt: Date | null;
 }
 
-/** The live or the test environment of an organization, to which all other data belongs. Secrets are encrypted. */
+/**
+ * The live or the test environment of an organization. All other data belongs to an environment. Secrets are encrypted.
+ */
 @Entity('environments')
 @Unique('environments_organization_id_mode_key', ['organizationId', 'mode'])
 @Check('environments_mode_check', `mode in ('live', 'test')`)

@@ -187,8 +187,8 @@ export class CircuitsStore {
   }
 
   /**
-   * Deletes a batch of circuits that have not changed for longer than any delivery is retried. Returns true if more may
-   * remain.
+   * Deletes a batch of circuits that have not changed for two days and are not needed any longer. Returns true if more
+   * may remain.
    */
   async forget(): Promise<boolean> {
     return (await this.database.query(FORGET)).length === FORGOTTEN_AT_ONCE;

@@ -74,7 +74,10 @@ export function changed(settings: Settings, changes: SettingsChanges): Settings 
   };
 }
 
-/** Returns the changed retry settings. A new policy replaces the stored numbers. `policy: null` removes the policy. */
+/**
+ * Returns the changed retry settings. A new policy replaces the stored `max_attempts` and `schedule`. `policy: null`
+ * removes the policy.
+ */
 function mergedRetry(
   before: RetrySettings | null,
   { policy, max_attempts: maxAttempts, schedule }: RetryChanges,

@@ -43,7 +43,7 @@ export class OrphanSweep {
   }
 
   /**
-   * Returns the expiry days of emails created in the period, by current retention. Orphans with other expiry days are
+   * Returns the expiry days of emails created in the period, according to the current retention. Other orphans are
    * removed when their retention ends.
    */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {

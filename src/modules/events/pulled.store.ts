@@ -54,7 +54,7 @@ const PULLED: Statement = {
 export class PulledStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the deliveries of the events to pull destinations. */
+  /** Returns those deliveries of the events that consumers pull. */
   find(
     { environmentId }: Pick<Tenant, 'environmentId'>,
     events: readonly Pick<EventRow, 'id' | 'expiresOn'>[],

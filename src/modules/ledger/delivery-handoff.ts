@@ -57,8 +57,8 @@ export class DeliveryHandoff {
   }
 
   /**
-   * Frees the reserved slots after a failed commit. If it is unknown whether the commit succeeded, also marks the
-   * claimant as suspect.
+   * Frees the reserved slots after a failed commit. If the outcome of the commit is unknown, also reports that it may
+   * have stored claims of this claimant.
    */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);

@@ -1,7 +1,8 @@
 import { EPOCH } from '#kernel/database/cluster-epochs.js';
 
 /**
- * SQL that writes metrics and pull items in the same commit as their events, so that they always agree with the events.
+ * SQL for metrics and for items that consumers pull. Both are written in the commit of their events, so that they
+ * always agree with the events.
  */
 
 /**

@@ -86,7 +86,8 @@ const LOCK_ADMINS: Statement = {
 
 const NOTE_USES: Statement = {
   name: 'keys.note_uses',
-  // Uses the index `api_keys_pkey`. If several processes record a use in the same minute, only the first one writes.
+  // Uses the index `api_keys_pkey`. If several processes record a use of the key in the same minute, only the first one
+  // writes.
   text: `
     update api_keys k set last_used_at = u.at
     from unnest($1::int[], $2::uuid[], $3::timestamptz[]) as u (environment_id, id, at)

@@ -108,7 +108,7 @@ export async function alignment(
   return possible.dmarc === 'fail' ? known : { ...known, dmarc: 'temperror' };
 }
 
-/** Returns the DMARC result as if every identity whose verdict is in `passing` had passed. */
+/** Returns the DMARC result. An identity counts as passed if its verdict is in `passing`. */
 async function evaluated(
   { from, fromFields, dkim }: Pick<Signatures, 'from' | 'fromFields' | 'dkim'>,
   sender: SenderPolicy,

@@ -28,8 +28,8 @@ const FREQUENT_1251 = /[\xe0\xe2\xe5\xe8\xea\xeb\xed\xee\xf0-\xf2\xc0\xc2\xc5\xc
 const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xeb\xec\xee\xef\xf2-\xf4\xf7]/g;
 const CYRILLIC_LETTERS_MIN = 3;
 /**
- * Text is taken as Cyrillic only if at least this share of its non-ASCII bytes are letters in words without ASCII
- * letters.
+ * Minimum share of the non-ASCII bytes that are letters of words without ASCII letters. Below this share, text is not
+ * Cyrillic.
  */
 const CYRILLIC_WORDS_MIN = 0.75;
 /** Minimum share of frequent Cyrillic letters among the letters of words without ASCII letters. */

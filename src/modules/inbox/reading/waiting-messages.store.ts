@@ -72,7 +72,7 @@ export interface Claimant {
   days: readonly number[] | null;
 }
 
-/** Progress of messages to store: decisions on their delivery, and messages to complete because their events exist. */
+/** A write of the mail pipeline: decisions on messages, and messages to mark as complete because their events exist. */
 export interface Progress {
   decided: readonly { message: WaitingMessage; decided: Decided }[];
   settled: readonly WaitingMessage[];
