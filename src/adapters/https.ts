@@ -44,8 +44,8 @@ export class HttpsAdapter extends DestinationAdapter {
     return draftFaults(draft, {
       gate: this.gate,
       noCredentials: 'An https destination takes no credentials: use headers instead.',
-      // If the received path is appended to the target URL, any URL of this service could become one of its receive
-      // URLs, which would cause a loop.
+      // If the received path is appended to the target URL, the result may be a receive URL of this service, which
+      // would cause a loop. Therefore, no URL of this service is allowed.
       loopFault: (url) => ((draft.forward?.path ? this.ownHost.is(url) : this.ownHost.receives(url)) ? LOOP : null),
     });
   }

@@ -7,7 +7,7 @@ import { CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStorage, BlobStore, NamedBlobStore, type Swept } from './contract.js';
 
 const CALL_MS_LIMIT = 600_000;
-/** Time limit of a sweep. A sweep has a shorter time budget of its own, after which `mayGoOn` returns false. */
+/** Time limit of a sweep. A sweep should end earlier, when `mayGoOn` returns false. */
 const SWEEP_MS_MAX = 60_000;
 const UNWRITABLE = 'The message store is not writable. Nothing was accepted, send it again.';
 const UNREADABLE = 'The message store cannot be read now. Try again later.';
@@ -34,7 +34,9 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
     super();
   }
 
-  /** Looks up the store once extensions have created their providers. Throws if the store is unknown or invalid. */
+  /**
+   * Looks up the store after the extensions have created their providers. Throws if the store is unknown or invalid.
+   */
   onModuleInit(): void {
     const found = namedProvider(this.discovery, POINT, this.name);
     const limitMs: unknown = found.callMsMax;

@@ -91,7 +91,8 @@ export class S3Blobs extends BlobStore {
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
         await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
-        // Removes the markers last: while a marker exists, a later sweep tries again.
+        // Removes the markers after their blobs. If a blob was not removed, its marker remains, and a later sweep tries
+        // again.
         await this.removeAll(marks);
         removed += marks.length;
       }

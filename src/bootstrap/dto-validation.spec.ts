@@ -210,12 +210,14 @@ function differenceOf(type: Type, numRuns = RUNS): object | null {
   return run.failed ? (run.counterexample?.[0] ?? {}) : null;
 }
 
-/** Returns the body without unknown fields. Only the compiled check rejects all nested unknown fields. */
+/** Removes unknown fields from the body, because only the compiled check rejects all nested unknown fields. */
 function withoutUnknown(body: object): object {
   return JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === UNKNOWN ? undefined : value))) as object;
 }
 
-/** Returns whether a class in the schema has `@AllowUnknownFields()`. class-validator has only a global setting. */
+/**
+ * Returns whether a class in the schema has `@AllowUnknownFields()`. class-validator has no such setting for one class.
+ */
 function isOpenSomewhere(part: unknown, seen = new Set<string>()): boolean {
   if (typeof part === 'string' && part.startsWith('#/components/schemas/')) {
     const name = part.slice('#/components/schemas/'.length);

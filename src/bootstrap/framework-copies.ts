@@ -94,7 +94,7 @@ export function packageOf(file: string): string {
 /** Returns a package's directory as resolved from a file, with every link resolved. Null if it is not found. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
-  // Only CommonJS searches folders other than the node_modules folders above the file.
+  // Skips folders with other names, which only CommonJS searches.
   const directories = folders
     .filter((folder) => path.basename(folder) === 'node_modules')
     .map((folder) => path.join(folder, name));

@@ -190,7 +190,7 @@ function oneLine(message: string): string {
   return line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line;
 }
 
-/** Returns the line without credentials in URLs and without the configured secrets as they were written. */
+/** Removes the credentials in URLs, and the configured secrets in their original spelling, from the line. */
 function withoutSecrets(line: string, config: Config | null): string {
   return secretsOf(config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), withoutCredentials(line));
 }

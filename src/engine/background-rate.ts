@@ -3,15 +3,15 @@ export interface BackgroundLoad {
   urgentPerSecond: number;
   /** Fraction of the time in which the event loop was busy, from 0 to 1. */
   utilization: number;
-  /** Background work done per second, in the same unit as the returned rate. */
+  /** Background work done per second, in the unit that `backgroundRate` limits. */
   tookPerSecond: number;
 }
 
-/** Foreground work per second below which the rate of background work doubles. */
+/** If fewer deliveries than this start per second, the rate of background work is doubled. */
 const URGENT_MIN = 10;
 const CROWDED = 0.8;
 const ROOMY = 0.65;
-/** Background work per second above which the limit is removed. */
+/** Rate per second above which background work is no longer limited. */
 const PACE_MAX = 5_000;
 
 /**

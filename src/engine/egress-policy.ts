@@ -35,7 +35,10 @@ export type UrlVerdict = { ok: true; url: URL } | { ok: false; reason: string; c
 
 export const URL_LENGTH_MAX = 2048;
 
-/** Builds the egress policy. @throws TypeError that names the entry of `allowCidrs` that is not a network */
+/**
+ * Builds the egress policy. @throws TypeError if an entry of `allowCidrs` is not a network. The message names the
+ * entry.
+ */
 export function egressPolicy(options: EgressPolicyOptions): EgressPolicy {
   const listeners = options.ownListeners ?? [];
   return {
@@ -139,7 +142,7 @@ function schemeRefusal(protocol: string, policy: EgressPolicy): string | null {
 function partsRefusal(url: URL): string | null {
   if (url.username !== '' || url.password !== '')
     return 'Remove the user name and password: send credentials in a header.';
-  // Searches `href`: if a URL ends with "#", it has a fragment, but `hash` is empty.
+  // Checks `href`, because `hash` is empty if the URL ends with "#".
   if (url.href.includes('#')) return 'Remove the fragment (from "#" on): it is never sent.';
   return null;
 }

@@ -10,7 +10,8 @@ describe('parseExact and writeExact', () => {
   it('return the same as JSON.parse for numbers that JavaScript can hold', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-        // `suspect` looks like a number that would lose digits, so that the exact parser reads the text.
+        // The value of `suspect` looks like a number that would lose digits. Therefore, `parseExact` does not use
+        // `JSON.parse`.
         const text = JSON.stringify({ value, suspect: '1234567890123456' }, null, indent);
 
         expect(JSON.stringify(JSON.parse(writeExact(parseExact(text))))).toBe(JSON.stringify(JSON.parse(text)));

@@ -1,9 +1,9 @@
 /**
- * Possible distances between two expiry days, in days. Each is a multiple of the next, so that data with different
- * retentions can share a partition.
+ * Possible intervals between consecutive expiry days, in days. Each is a multiple of the next, so that data with
+ * different retentions can share a partition.
  */
 const STEPS = [12, 6, 3];
-/** A retention may be extended by one day for each 30 days of its length. */
+/** Data may be kept one day longer for each 30 days of its retention. */
 const DAYS_FOR_ONE = 30;
 const DAY_MS = 86_400_000;
 
@@ -20,7 +20,7 @@ export function expiryDay(madeDay: number, retentionDays: number): number {
   return Math.ceil((madeDay + retentionDays) / step) * step;
 }
 
-/** Returns whether each day has a separate partition for this retention. */
+/** Returns whether data with this retention has a separate partition for each day. */
 export const isDaily = (retentionDays: number): boolean => stepOf(retentionDays) === 1;
 
 /** Formats a day, counted since the epoch, as a PostgreSQL date: `YYYY-MM-DD`. */

@@ -69,7 +69,9 @@ export const FORWARDED_HEADERS_RULE =
   `Refused with 422: ${[...FORBIDDEN_NAMES].map((name) => `\`${name}\``).join(', ')}, and names that begin with ` +
   `${FORBIDDEN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}. All other headers are accepted, including \`authorization\`.`;
 
-/** Returns every fault of headers to forward. Does not check whether the destination itself sets `authorization`. */
+/**
+ * Returns every fault of forwarded headers. Does not check whether the destination has its own `authorization` header.
+ */
 export function forwardedHeaderFaults(headers: Record<string, string>): HeaderFault[] {
   const entries = Object.entries(headers);
   if (entries.length > HEADERS_MAX)

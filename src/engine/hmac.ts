@@ -7,7 +7,7 @@ const DIGEST = 32;
 /** Maximum length of a message that is copied to the shared buffer. Longer messages are hashed without a copy. */
 const COPIED_MAX = 16_384;
 
-/** The padded keys that HMAC hashes before the message and before the inner hash (RFC 2104, section 2). */
+/** The padded keys of HMAC (RFC 2104, section 2): `inner` precedes the message, `outer` precedes the inner hash. */
 interface Pads {
   inner: Buffer;
   outer: Buffer;

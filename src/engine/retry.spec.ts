@@ -38,7 +38,7 @@ describe('dueAt with the default policy', () => {
     const last = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, ALMOST_ONE)?.getTime() ?? 0;
     expect(at(end).getTime() - last).toBeLessThanOrEqual(1);
     expect(last).toBeLessThanOrEqual(at(end).getTime());
-    // `random` is always less than 1, so the jitter never reaches its maximum, the end of a step.
+    // `random` is less than 1, so the attempt starts before the end of its step (unless the step has no length).
     expect(last < at(end).getTime()).toBe(end > start);
   });
 

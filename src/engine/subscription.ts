@@ -1,4 +1,4 @@
-/** Pattern of event type patterns: the characters of event types, and an optional `.*` at the end. */
+/** Syntax of event type patterns: the characters of event types, and an optional `.*` at the end. */
 const PATTERN = /^[A-Za-z0-9._:/-]+(?:\.\*)?$/;
 const CHANNEL = /^[A-Za-z0-9._:/-]+$/;
 const LENGTH_MAX = 256;
@@ -18,7 +18,9 @@ export function channelFault(channel: string): string | null {
 
 export interface Subscription {
   matchesType(eventType: string): boolean;
-  /** Returns whether the subscription matches an event with these channels. Without channels, it matches all events. */
+  /**
+   * Returns whether the subscription matches an event with these channels. A subscription without channels matches all.
+   */
   matchesChannels(channels: readonly string[]): boolean;
 }
 

@@ -3,7 +3,10 @@ import type { MigrationInterface } from 'typeorm';
 import type { Role } from '#kernel/config/config.js';
 
 export interface ExtensionDeclaration {
-  /** Name in lower case. Also the prefix of the extension's tables: `nats` has `nats_subject_hours`. */
+  /**
+   * Name in lower case. Also the prefix of the extension's tables: the extension `nats` may have a table
+   * `nats_subject_hours`.
+   */
   name: string;
   /** Entities of the extension's tables, for `Database.manager()`. */
   entities?: readonly Type[];

@@ -8,7 +8,7 @@ export interface IdempotentRequest {
   /** SHA-256 of the raw request body, 32 bytes. */
   fingerprint: Buffer;
   /**
-   * Token of the reservation of the key by the HTTP layer. The reservation ends when the effect of the request is
+   * Identifies the HTTP layer's reservation of the key. The reservation ends when the changes of the request are
    * stored.
    */
   fence?: string;
@@ -20,7 +20,7 @@ export interface StoredAnswer {
   body: string;
 }
 
-/** The response that is committed together with the request's effect. Null if the request has no key. */
+/** The response that is committed together with the changes of the request. Null if the request has no key. */
 export type KeptAnswer = ({ request: IdempotentRequest } & StoredAnswer) | null;
 
 /** Thrown when a write finds a key that already has a response. The HTTP layer returns that response. */

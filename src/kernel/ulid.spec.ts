@@ -19,8 +19,7 @@ function spell(bytes: Uint8Array): string {
   return text;
 }
 
-// Examples of github.com/ulid/spec: the time of the example in its README and tests, and the monotonic series of its
-// README.
+// Examples of github.com/ulid/spec: the time in its README and tests, and the series of monotonic ids in its README.
 describe('the examples of the ULID specification', () => {
   it('spell 1469918176385 as 01ARYZ6S41', () => {
     expect(encodeUlid(ulidBytes(1469918176385, new Uint8Array(10)))).toBe('01ARYZ6S410000000000000000');

@@ -14,19 +14,21 @@ export class ClosingReplies {
   private readonly replies = new Map<string, string>();
   private count = 0;
 
-  /** Returns the id of the next message in nodemailer's log. The id is not a part of the message. */
+  /**
+   * Returns a new id by which nodemailer's log identifies the next message. The message itself does not contain the id.
+   */
   nextId(): string {
     return `${(this.count += 1)}`;
   }
 
-  /** Stores the closing reply if the log entry of nodemailer's pool contains one. */
+  /** Stores the reply with which the server closed the connection, if the log entry contains one. */
   note({ tnx, messageId }: Entry, values: readonly unknown[]): void {
     if (tnx !== 'pool' || messageId === undefined) return;
     const reply = CLOSING.exec(String(values.at(-1)))?.[0];
     if (reply !== undefined) this.replies.set(messageId, reply);
   }
 
-  /** Returns and removes the closing reply for a message. Null if there is none. */
+  /** Returns and removes the stored reply for a message. Null if there is none. */
   take(id: string): string | null {
     const reply = this.replies.get(id) ?? null;
     this.replies.delete(id);

@@ -39,7 +39,7 @@ export class ExtensionTransport extends MailTransport {
     super();
   }
 
-  /** Finds the transport. Call it once the providers of extensions exist. Throws if it is unknown or invalid. */
+  /** Finds the transport after the extensions have created their providers. Throws if it is unknown or invalid. */
   find(): void {
     const found = namedProvider(this.discovery, POINT, this.name);
     const limitMs: unknown = found.submitMsMax;

@@ -51,7 +51,7 @@ export class SesTransport extends MailTransport {
         isUnreachable: false,
         retryAfterMs: null,
       });
-      // If a configuration set reports later events of the email, an accepted email is not yet treated as delivered.
+      // With a configuration set, SES reports later events of the email, so acceptance is not yet the final result.
       return {
         ...taken,
         isFinal: configurationSet === null,

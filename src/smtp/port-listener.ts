@@ -98,7 +98,7 @@ export class PortListener {
     return (server.server.address() as AddressInfo).port;
   }
 
-  /** Ends the conversation if the process stops. Called after each message. */
+  /** Ends the conversation if the process is stopping. Called after each message. */
   endIfStopping(id: string): void {
     if (this.isStopping) this.server.dismiss(id, STOPPING);
   }

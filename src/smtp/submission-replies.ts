@@ -20,13 +20,13 @@ const CODES: Partial<Record<ErrorType, Codes>> = {
   unavailable: LATER,
 };
 
-/** Returns the reply to MAIL or to a message for which the API throws `error`. The text is the error's message. */
+/** Returns the reply to MAIL or to a message if the API throws `error`. Its text is the error's message. */
 export function messageReply(error: unknown): SmtpAnswer {
   if (!(error instanceof ApiError)) return FAILED;
   return { ...messageCodes(error), text: error.message };
 }
 
-/** Returns the reply to a login for which the API throws `error` (RFC 4954, section 6). */
+/** Returns the reply to a login if the API throws `error` (RFC 4954, section 6). */
 export function loginReply(error: unknown): SmtpAnswer {
   if (!(error instanceof ApiError)) return { ...FAILED, code: 454, enhanced: '4.7.0' };
   const isPermanent = error.type === 'unauthenticated' || error.type === 'insufficient_scope';

@@ -80,7 +80,7 @@ export class Queue {
       return batch.map((pending, index) => answered(pending, byId.get(String(index)) ?? UNMENTIONED));
     } catch (error) {
       const fault = requestFault(error, credentials);
-      // One invalid message may have failed the whole batch. The messages are then sent one by one, so that only that
+      // One invalid message may have failed the whole batch. Sends the messages one by one, so that only the invalid
       // one fails.
       return fault.isOfAnEntry && batch.length > 1
         ? this.sendOneByOne(batch)

@@ -143,7 +143,8 @@ export function placeFor(dataDir: string, account: Account): string {
 }
 
 /**
- * Makes DATA_DIR traversable for the account if nothing else blocks access. All files inside have restrictive modes.
+ * Makes DATA_DIR traversable for the account if no other directory blocks access. The files inside stay protected by
+ * their own modes.
  */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;

@@ -55,7 +55,7 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // A concurrent start may have replaced the stale lock before the rename. Restores its newer lock.
+  // A concurrent start may have replaced the stale lock before the rename. Puts this newer lock back.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

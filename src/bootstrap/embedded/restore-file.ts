@@ -107,7 +107,7 @@ function refuseToReplace(dataDir: string): void {
   rmSync(passwordFile(dataDir), { force: true });
 }
 
-/** Unpacks the cluster into the directory `draft`. Reads the files for DATA_DIR itself into `own`. */
+/** Unpacks the cluster into the directory `draft`. Reads the other files, which belong in DATA_DIR, into `own`. */
 async function unpack(
   file: string,
   {

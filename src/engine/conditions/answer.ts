@@ -33,7 +33,7 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'date',
   'server',
   'host',
-  // Headers that affect everything on Posthorn's host, not only this response.
+  // Headers that affect all pages of Posthorn's host, not only this response.
   'set-cookie',
   'set-cookie2',
   'alt-svc',

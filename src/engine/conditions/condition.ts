@@ -8,7 +8,7 @@ export interface Condition {
    * is exhausted.
    */
   matches(view: RequestView): boolean;
-  /** The JSON that the condition was compiled from. Another thread compiles it again. */
+  /** The JSON from which the condition was compiled. A thread that evaluates conditions compiles it again. */
   readonly source: unknown;
 }
 

@@ -12,7 +12,7 @@ export interface CompiledRules {
   first(view: RequestView): number;
   /** Returns the answer of the rule at this index, or else the default answer, or else null. Never throws. */
   answer(place: number, view: RequestView): SynchronousAnswer | null;
-  /** The JSON that the rules were compiled from. Another thread compiles it again. */
+  /** The JSON from which the rules were compiled. A thread that evaluates rules compiles it again. */
   readonly source: unknown;
 }
 

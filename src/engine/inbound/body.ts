@@ -38,7 +38,8 @@ export function eventJsonOf(request: Received): unknown {
  */
 export function mayHaveMember(request: Received, path: string): boolean {
   const { body } = request;
-  // An array has members without names in its bytes, and a form may contain JSON in percent-encoding.
+  // Array elements have indexes instead of names, so the body contains no name to find. A form may percent-encode the
+  // JSON.
   if (body[0] !== OPENING_BRACE || FORM_TYPE.test(headerOf(request, 'content-type') ?? '')) return true;
   const dot = path.indexOf('.');
   // An escape sequence may stand for any character of the name.

@@ -11,7 +11,9 @@ import { verify } from './verify.js';
 export interface HandshakeContext {
   verification: Verification;
   hasSecret: boolean;
-  /** Secrets of the endpoint, newest first. Used for handshakes that need a secret if the settings contain none. */
+  /**
+   * Secrets of the endpoint, newest first. A handshake uses them if it needs a secret and its settings contain none.
+   */
   secrets?: readonly string[];
 }
 

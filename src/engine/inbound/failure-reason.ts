@@ -37,7 +37,7 @@ export function failureReason(scheme: Scheme, request: Received, { secrets, nowM
   return OTHERWISE[scheme.kind] ?? 'it is wrong, or made with another secret';
 }
 
-/** Failure reasons for schemes without a signature in a header, and for schemes with a specific reason. */
+/** Specific failure reasons by kind of scheme. `failureReason` returns a general reason for all other kinds. */
 const OTHERWISE: Readonly<Partial<Record<Scheme['kind'], string>>> = {
   token: "the token is not the endpoint's secret",
   bearer: "the token is not the endpoint's secret",

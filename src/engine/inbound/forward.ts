@@ -164,7 +164,7 @@ function connectionOptions(headers: readonly (readonly [string, string])[]): Rea
 }
 
 /**
- * Returns the headers without hop-by-hop ones, for a request that repeats the received one. Joins the values of
+ * Returns the end-to-end headers of a received request, so that the request can be repeated. Joins the values of
  * repeated names.
  */
 export function endToEndHeaders(headers: readonly (readonly [string, string])[]): Record<string, string> {

@@ -50,8 +50,8 @@ export function forwardedUrl(
 }
 
 /**
- * Returns the query without the parameters whose name a server could read as one of `names` (from `namesOf`). Preserves
- * empty parts of the query.
+ * Removes the parameters whose name a server could read as one of `names` (from `namesOf`). Keeps empty parts of the
+ * query.
  */
 export function withoutParameters(query: string, names: ReadonlySet<string>): string {
   return names.size === 0 || query === '' ? query : without(query, names);

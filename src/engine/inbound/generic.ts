@@ -70,8 +70,8 @@ export interface GenericSettings {
   /** For tokens: name of the claim with the SHA-256 of the body. */
   bodyHashClaim?: string;
   /**
-   * Maximum age of a token without `exp`, in seconds. Default: 300. If this is not set, a token that contains a hash of
-   * the body needs neither `exp` nor `iat`.
+   * Maximum age of a token without `exp`, in seconds. Default: 300. If set, even a token that contains a hash of the
+   * body needs `exp` or `iat`.
    */
   maxAgeSeconds?: number;
 }
@@ -216,10 +216,7 @@ export function genericFaults(json: unknown, path: string, name: GenericSchemeNa
   return settingFaults(json, path, name);
 }
 
-/**
- * Returns the faults of JWT settings. The settings must identify the endpoint's tokens, because an issuer also signs
- * tokens for others.
- */
+/** Returns the faults of JWT settings. The settings must exclude tokens that the issuer signs for other recipients. */
 function jwtFaults(json: unknown, path: string): Fault[] {
   if (!isObject(json)) return [];
   const faults =

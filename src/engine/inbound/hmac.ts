@@ -80,7 +80,7 @@ function literalOrValue(part: Exclude<SignedPart, string>, request: Signed): str
   if ('query' in part.value && parametersOf(request, part.value.query).length > 1) return undefined;
   const value = signedValueOf(part.value, request) ?? '';
   if (value === '') return '';
-  // Rejects a value with the separator, which could imitate the parts that follow.
+  // Rejects a value that contains the separator, because it could imitate the following parts.
   return value.includes(part.after) ? undefined : part.before + value + part.after;
 }
 

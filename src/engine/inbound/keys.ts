@@ -56,7 +56,7 @@ export function equalBytes(left: Buffer, right: Buffer): boolean {
  */
 export function equalText(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  // Texts of different lengths take the same time, because `given` is then compared with itself.
+  // If the lengths differ, compares `given` with itself, which takes the same time.
   const isSameLength = left.length === right.length;
   return timingSafeEqual(left, isSameLength ? right : left) && isSameLength;
 }

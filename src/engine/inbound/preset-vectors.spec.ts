@@ -83,7 +83,10 @@ const MERCADOPAGO: Vector = {
   query: 'data.id=999999999&type=payment',
   now: 1742505638683,
 };
-/** Accepted by the same validator, without a request id. As documented, an id with letters is signed in lower case. */
+/**
+ * Accepted by WebhookSignatureValidator without a request id. As documented, an id with letters is signed in lower
+ * case.
+ */
 const MERCADOPAGO_ORDER: Vector = {
   headers: { 'x-signature': 'ts=1742505638683,v1=223d153b374908b0d8f6430c8bce036b59659504831cd2528230c15cf392ae8c' },
   query: 'data.id=ORD01JQ4S4KY8HWQ6NA5PXB65B3D3&type=order',

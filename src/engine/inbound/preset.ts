@@ -21,13 +21,13 @@ export interface Preset {
   /** How the provider retries if the response is not 2xx. Information only. `attempts` includes the first attempt. */
   retry: { attempts?: number; note: string };
   /**
-   * Small sample event. Sending replaces `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}`. `query` is
-   * appended to the query of the URL.
+   * Small sample event. When it is sent, `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are
+   * replaced, and `query` is appended to the URL's query.
    */
   sample: { headers: Readonly<Record<string, string>>; body: string; query?: string };
 }
 
-/** Builds a sample with a JSON body. Sending replaces the strings `{{seconds}}` and `{{millis}}` by numbers. */
+/** Builds a sample with a JSON body. When it is sent, numbers replace the strings `{{seconds}}` and `{{millis}}`. */
 export function jsonSample(json: unknown, headers: Readonly<Record<string, string>> = {}): Preset['sample'] {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(json) };
 }

@@ -110,7 +110,7 @@ const CHANGES: Partial<Record<Scheme['kind'], readonly [RegExp, string] | null>>
   sns: [/Hello world/, 'Hello World'],
 };
 
-/** Returns the kind of a scheme that never covers the body, or else the id of the preset. */
+/** Returns `token` or `basic` for schemes that never cover the body, otherwise the id of the preset. */
 const uncovered = ({ id, verify: { kind } }: Preset): string => (kind === 'token' || kind === 'basic' ? kind : id);
 
 function changed({ id, verify: scheme }: Preset, request: Sample): Sample | null {
@@ -341,7 +341,7 @@ it('an SNS message needs the certificate and names its URL', () => {
   expect(verify({ kind: 'sns' }, request, [secret], NOW, 'no certificate')).toBe('failed');
 });
 
-/** Expected deduplication ids of presets whose sample has a deduplication id other than the requested id. */
+/** Expected deduplication ids of the presets whose sample does not use the requested id for deduplication. */
 const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
   discord: null, // t Only interactions have an id.
   mailgun: expect.stringMatching(/^[0-9a-f]{50}$/),

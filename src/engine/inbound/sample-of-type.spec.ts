@@ -5,8 +5,7 @@ import { sampleOfType } from './sample.js';
 const PRESETS = [...ALL.values()];
 
 /**
- * Presets whose sample cannot have another event type, because the type is not a single name in a single member or
- * header.
+ * Presets without samples of other event types, because their type is not a single name in a single member or header.
  */
 const FIXED = new Set<string>();
 

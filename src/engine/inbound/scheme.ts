@@ -60,7 +60,7 @@ export interface HmacScheme {
   keyEncoding: KeyEncoding;
   signed: readonly SignedPart[];
   timestamp?: TimestampRule;
-  /** If set, a signature over the JSON body as `JSON.stringify` formats it is also accepted. */
+  /** If set, a signature over the body as reserialized by `JSON.stringify` is also accepted. */
   alsoReserialized?: true;
 }
 
@@ -113,7 +113,7 @@ export interface SharedJwtScheme extends TokenRules {
   keyEncoding: KeyEncoding;
 }
 
-/** Scheme whose verification is code outside of the engine. `verify` rejects if the code cannot decide. */
+/** Scheme that is verified by code outside of the engine. The promise of `verify` rejects if the code cannot decide. */
 export interface CodeScheme {
   kind: 'code';
   verify: Verifier;
@@ -121,7 +121,7 @@ export interface CodeScheme {
   secretHeaders: readonly string[];
 }
 
-/** Returns whether the sender has one of the secrets. There is at least one secret. The newest is first. */
+/** Returns whether the sender has one of `secrets`, which contains at least one secret. The newest secret is first. */
 export type Verifier = (
   request: ReceivedRequest,
   secrets: readonly string[],

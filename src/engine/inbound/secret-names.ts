@@ -2,7 +2,10 @@
 const REFERENCE =
   /(?<![\w$])secrets\s*(?:\??\.\s*(?<member>[A-Za-z_$][\w$]*)|(?:\?\.\s*)?\[\s*(?<quote>['"`])(?<quoted>[^'"`\\\n]{0,256})\k<quote>\s*\])/g;
 
-/** Returns the names of secrets in the code, even in comments. A missed name would fail only when an event arrives. */
+/**
+ * Returns the names of secrets in the code and its comments. A missed name would cause an error only when an event
+ * arrives.
+ */
 export function secretNames(code: string): string[] {
   const names = [...code.matchAll(REFERENCE)].map(({ groups }) => groups?.['member'] ?? groups?.['quoted'] ?? '');
   return [...new Set(names)];

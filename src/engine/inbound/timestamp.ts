@@ -1,6 +1,6 @@
 import type { TimestampRule } from './scheme.js';
 
-/** Number of digits of a time in milliseconds since 2001. A time in seconds has fewer digits. */
+/** Since 2001, a Unix time in milliseconds has 13 digits. A Unix time in seconds has fewer. */
 const MILLIS_DIGITS = 13;
 const DIGITS = /^\d{1,15}$/;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,12})?(?:Z|[+-]\d{2}:\d{2})$/;

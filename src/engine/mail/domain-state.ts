@@ -57,7 +57,7 @@ export function afterCheck(
   const missingMs = known.missingMs + (known.missingSeenAtMs === null ? 0 : Math.max(0, nowMs - known.missingSeenAtMs));
   const counted = { state: known.state, missingMs, missingSeenAtMs: nowMs };
   if (missingMs < MISSING_MS_MAX) return { ...counted, ...enabled };
-  // A domain that lost only its records for receiving can still send, although its state is `failed`.
+  // If only records for receiving are missing, the domain can still send, although its state is `failed`.
   return {
     ...counted,
     state: 'failed',

@@ -15,7 +15,7 @@ export interface Verdicts {
   dmarc: AuthVerdict;
   /** Policy of the DMARC record. Null without a record. */
   dmarcPolicy: DmarcPolicy | null;
-  /** For information only, because an intermediary that modified the message reports ARC results itself (RFC 8617). */
+  /** ARC result, for information only: an intermediary that modified the message reports it itself (RFC 8617). */
   arc: AuthVerdict;
   spam: ScanVerdict;
   virus: ScanVerdict;

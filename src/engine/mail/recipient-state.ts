@@ -1,6 +1,6 @@
 /**
- * State of a recipient. `sending`: the next attempt includes it. `sent`: there is no result yet, and the API shows
- * `sending`.
+ * State of a recipient. `sending`: the next attempt includes the recipient. `sent`: sent without a result yet, shown by
+ * the API as `sending`.
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 

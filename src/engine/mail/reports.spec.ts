@@ -8,7 +8,9 @@ const read = (path: string): MailReport => readReport(readFileSync(new URL(path,
 const json = (path: string): unknown => JSON.parse(readFileSync(new URL(path, VECTORS), 'utf8'));
 const described = (name: string): MailReport => read(`described/${name}.eml`);
 
-/** Returns one address per recipient: the expected address, otherwise the first. */
+/**
+ * Returns one address for each recipient: an expected address if the recipient has one, otherwise the first address.
+ */
 function named(report: MailReport, outcome: string, expected: readonly string[]): string[] {
   const wanted = new Set(expected.map((address) => address.toLowerCase()));
   const those = report.recipients
@@ -21,7 +23,7 @@ function named(report: MailReport, outcome: string, expected: readonly string[])
 
 const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
 
-/** Samples in which `flufl.bounce` finds a recipient that is only quoted, or two spellings of one recipient. */
+/** Samples in which `flufl.bounce` wrongly finds a quoted recipient, or finds one recipient in two spellings. */
 const OTHERWISE = new Set(['simple_14.txt', 'yale_01.txt']);
 const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>> = {
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },

@@ -92,7 +92,7 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Wakes every loop once after a failed poll, because loops rest longer while polls succeed. */
+  /** Wakes every loop once after a failed poll, because the loops were resting longer while polls succeeded. */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;

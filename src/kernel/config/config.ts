@@ -109,7 +109,7 @@ export class Config {
   declare readonly bootstrapApiKey: string | null;
   /** PLATFORM_DOMAIN in lower case: domain of the installation, which the DNS records of customers point to. */
   declare readonly platformDomain: string;
-  /** PLATFORM_ADDRESSES: public IP addresses that send this installation's mail and that its DNS zone lists. */
+  /** PLATFORM_ADDRESSES: public IP addresses from which this installation sends mail. Its DNS zone lists them. */
   declare readonly platformAddresses: readonly string[];
   /** PLATFORM_SPF: additional SPF terms for hosts that send the platform's mail. `null`: none. */
   declare readonly platformSpf: string | null;
@@ -184,7 +184,7 @@ export class Config {
    * SMTP_PORT: the port that receives mail if ROLE is smtp or all. `null`: mail is not received. 0 selects a free port.
    */
   declare readonly smtpPort: number | null;
-  /** Whether the operator set SMTP_PORT. If not, it is no error if another process already uses the default port. */
+  /** Whether the operator set SMTP_PORT. Only then is it an error if another process already uses the port. */
   declare readonly isSmtpPortAsked: boolean;
   /** SMTP_NAME in lower case: host name that the listener announces. `null`: the mail host of PLATFORM_DOMAIN. */
   declare readonly smtpName: string | null;
@@ -196,9 +196,7 @@ export class Config {
   declare readonly smtpTrustProxy: readonly string[];
   /** SUBMISSION_PORT: the port on which mail clients submit emails with STARTTLS. `null`: none. 0 selects a free port. */
   declare readonly submissionPort: number | null;
-  /**
-   * Whether the operator set SUBMISSION_PORT. If not, it is no error if another process already uses the default port.
-   */
+  /** Whether the operator set SUBMISSION_PORT. Only then is it an error if another process already uses the port. */
   declare readonly isSubmissionPortAsked: boolean;
   /** SUBMISSIONS_PORT: the port for submission with TLS from the first byte. `null`: none. 0 selects a free port. */
   declare readonly submissionsPort: number | null;

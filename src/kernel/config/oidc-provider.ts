@@ -84,8 +84,8 @@ export function readOidc({
 }
 
 /**
- * Error text. With several organizations, a provider without a list of domains could sign users in under the address
- * of any organization's member.
+ * Error text. With several organizations, a provider without a list of domains could sign a user in with the address of
+ * any organization's member.
  */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';

@@ -12,7 +12,7 @@ const MASTER_KEY = Buffer.alloc(32, 7);
 const OTHER_KEY = Buffer.alloc(32, 8);
 const CONTEXT = 'environments|1||secret';
 
-/** A context, and a value that the last release without data keys encrypted for this context with MASTER_KEY. */
+/** A context and a value encrypted for it. The last release without data keys encrypted the value with MASTER_KEY. */
 const SEALED_BY_VERSION_1 = {
   context: 'destinations|1|0190f0a0-0000-0000-0000-000000000001|secret',
   sealed: Buffer.from(

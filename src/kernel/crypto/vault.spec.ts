@@ -10,7 +10,7 @@ const CONTEXT = sealedIn({
   column: 'secret',
 });
 
-/** A value that the last release without data keys encrypted for this context with this MASTER_KEY. */
+/** A value that is encrypted for this context. The last release without data keys encrypted it with this MASTER_KEY. */
 const SEALED_BY_VERSION_1 = Buffer.from(
   '01cafebabefacedbaddecaf888c1bfe73a791b5eb4f774a9ef5655be8e038c38432ec86c21097d954760bbd635d4f4b851802a67',
   'hex',

@@ -24,7 +24,7 @@ export const EPOCH = `(
                         when c.timeline_id <> n.timeline_id then greatest(n.timeline_id - c.timeline_id, 1) else 0 end
   from cluster_epochs c, ${NOW} n where c.epoch = (select max(epoch) from cluster_epochs))`;
 
-/** Waits for transactions that still write pull items, because readers treat items of older epochs as committed. */
+/** Waits for transactions that still write pull items, because readers treat all items of older epochs as committed. */
 export const LOCK_FOR_EPOCH = 'lock table pull_items in share row exclusive mode';
 
 export const IS_EPOCH_RECORDED = `select 1 from cluster_epochs where epoch = ${EPOCH}`;

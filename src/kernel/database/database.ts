@@ -23,7 +23,10 @@ export interface PiggybackStatement {
   onCommitted(rows: unknown[]): void;
 }
 
-/** Sets the lock timeout for a piggyback statement. Runs after the main statement, which must not be limited by it. */
+/**
+ * Limits how long a piggyback statement waits for locks. Runs after the main statement, so that it does not limit that
+ * one.
+ */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 
 interface Unit {
@@ -33,11 +36,12 @@ interface Unit {
   afterCommit: (() => void)[];
   /** Functions that run when the unit of work ends, whether it commits or not. */
   afterEnd: (() => void)[];
-  /** Writes the data that must be stored together with the first write of the unit of work. Null once it has run. */
-  companion: (() => Promise<void>) | null;
   /**
-   * True if accepted messages are stored in the transaction of the unit of work. The transaction is then already open.
+   * Writes data, such as an audit entry, in the transaction of the unit of work (see `accompanied`). Null once it has
+   * run.
    */
+  companion: (() => Promise<void>) | null;
+  /** True if messages are accepted in the transaction of the unit of work. The transaction is then already open. */
   takesMessages: boolean;
   /**
    * True when the unit of work has ended. Statements that the unit did not await must not use its released connection.
@@ -281,8 +285,8 @@ export class Database {
   }
 
   /**
-   * Runs the companion of a unit of work (`accompanied`). Until it ends, `unit.companion` stays set, so that its writes
-   * join the unit's transaction.
+   * Runs the companion of a unit of work (`accompanied`). Resets `unit.companion` only afterwards, so that the
+   * companion's writes join the unit's transaction.
    */
   private async settle(unit: Unit): Promise<void> {
     const { companion } = unit;
@@ -300,7 +304,7 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // Another part of the unit of work failed while this transaction began, so no other code would end it.
+      // The unit of work failed while its transaction began, so it cannot end this transaction itself.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');

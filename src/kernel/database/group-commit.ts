@@ -43,7 +43,7 @@ export interface Carried<T, R> {
   missed: () => void;
 }
 
-/** Age above which waiting items are rejected together with a failed group, so that they do not wait even longer. */
+/** If a write fails, waiting items above this age are rejected too, so that they do not wait even longer. */
 const LATE_MS = 1_000;
 
 /**
@@ -88,7 +88,10 @@ export class GroupCommit<T, R> {
     return new Promise((resolve) => this.idle.push(resolve));
   }
 
-  /** Returns the waiting items, to write in the caller's own commit, even while a write runs. Null if none waits. */
+  /**
+   * Takes the waiting items, so that the caller can write them in its own commit, even during another write. Null if no
+   * item waits.
+   */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;
     const group = this.nextGroup();

@@ -14,8 +14,8 @@ const TURN_MS = 500;
 /** Heartbeat interval. Long, because heartbeats are an idle service's only load and wake all listening connections. */
 const BEAT_MS = 2_500;
 /**
- * Time after which a missing heartbeat counts as lost. The LISTEN connection is then replaced, 5 s after the last
- * arrival.
+ * Maximum delay of a heartbeat. If it is exceeded, 5 s after the last heartbeat arrived, the LISTEN connection is
+ * replaced.
  */
 const BEAT_LATE_MS = 2_500;
 const STATEMENT_MS_MAX = 2_500;

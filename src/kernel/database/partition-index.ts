@@ -21,7 +21,7 @@ export async function createPartitionIndex(
   runner: Runner,
   { table, name, definition }: { table: string; name: string; definition: string },
 ): Promise<void> {
-  // `on only` builds nothing. Partitions that are attached from now on get their part of the index automatically.
+  // `on only` does not index existing partitions. Partitions that are attached later are indexed automatically.
   await runner.query(`create index if not exists ${name} on only ${table} ${definition}`);
   for (;;) {
     const [partition] = (await runner.query(NEXT_PARTITION, [table, name])) as { name: string }[];
