@@ -91,8 +91,8 @@ export class S3Blobs extends BlobStore {
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
         await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
-        // Removes the markers after their blobs. If a blob was not removed, its marker remains, and a later sweep tries
-        // again.
+        // Removes the expiry markers after their blobs. If a blob was not removed, its marker remains for a later
+        // sweep.
         await this.removeAll(marks);
         removed += marks.length;
       }
@@ -100,7 +100,7 @@ export class S3Blobs extends BlobStore {
     return { removed, isMore: false };
   }
 
-  /** Returns the key of the blob that a marker belongs to, or null if the object is not a marker of Posthorn. */
+  /** Returns the key of the blob that an expiry marker names, or null if the object is not such a marker. */
   private markedBy(mark: string): string | null {
     const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
     return environment === undefined || id === undefined ? null : this.place.prefix + blobKey(Number(environment), id);

@@ -68,7 +68,7 @@ describe('startEmbeddedPostgres', () => {
     const { url, pid, stop } = await start();
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // pg emits `error` for the server's termination message, and again for the closed socket.
+    // pg emits `error` both for the server's termination message and for the closed socket.
     client.on('error', () => {});
     const ended = new Promise((resolve) => client.once('end', () => resolve('ended')));
     const lastPid = pid();

@@ -22,7 +22,9 @@ const SHARED = [
 export interface SecondCopy {
   name: string;
   directory: string;
-  /** Dependency of the extension that would load the second copy. Null if the extension itself would load it. */
+  /**
+   * Dependency through which the extension would load the second copy. Null if the extension would load it directly.
+   */
   by: string | null;
 }
 

@@ -10,7 +10,7 @@ describe('parseExact and writeExact', () => {
   it('return the same as JSON.parse for numbers that JavaScript can hold', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 2), (value, indent) => {
-        // The value of `suspect` looks like a number that would lose digits. Therefore, `parseExact` does not use
+        // `suspect` looks like a number that would lose digits, so `parseExact` uses the exact parser, not
         // `JSON.parse`.
         const text = JSON.stringify({ value, suspect: '1234567890123456' }, null, indent);
 

@@ -5,10 +5,7 @@ import { forwardedHeaderFaults, type HeaderFault } from './headers.js';
 export const LEGACY_ALGORITHMS = ['sha256', 'sha1', 'sha512', 'sha384', 'md5'] as const;
 export const LEGACY_ENCODINGS = ['hex', 'base64'] as const;
 
-/**
- * Signature that the tenant sent before the move to Posthorn, and that receivers still verify: an HMAC in a custom
- * header.
- */
+/** Signature of the tenant's earlier webhook system, which receivers still verify: an HMAC in a custom header. */
 export interface LegacyScheme {
   header: string;
   algorithm: (typeof LEGACY_ALGORITHMS)[number];
@@ -96,7 +93,7 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | null {
 
 function templateFault(template: string, known: readonly string[], needed: string): string | null {
   const names = [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
-  // Rejects a brace outside a placeholder. It belongs to a misspelled placeholder, which would be signed as ordinary
+  // Rejects a brace outside a placeholder. Such a brace belongs to a misspelled placeholder, which would be signed as
   // text.
   if (names.some((name) => !known.includes(name)) || /[{}]/.test(template.replace(PLACEHOLDER, ''))) {
     return `has braces around something other than ${known.join(', ')}`;

@@ -17,7 +17,10 @@ export interface WireEvents {
 
 type ServerSocket = SmtpConnection['_socket'];
 
-/** Codes of the replies that are collected and sent together. Other replies may close the connection or start TLS. */
+/**
+ * Codes of replies that are collected and sent together. Other replies are sent at once, because they may close the
+ * connection or start TLS.
+ */
 const GATHERED: ReadonlySet<number> = new Set([250, 354]);
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 

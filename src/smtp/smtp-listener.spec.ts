@@ -40,7 +40,7 @@ class HeldClock extends Clock {
   }
 }
 
-/** Storage that accepts every message once the test allows it. */
+/** Storage that accepts no message until the test allows it. */
 class HeldMail extends IncomingMail {
   readonly taken: { envelope: MailEnvelope; text: string }[] = [];
   held: Promise<void> = Promise.resolve();

@@ -5,7 +5,9 @@ import type { ConformanceCheck } from './conformance-check.js';
 import type { DestinationScene, EventView } from './destination-scene.js';
 import type { ReceivedMessage } from './destination-under-test.js';
 
-/** JSON with spaces, a number and an escape that no serializer writes, to detect code that reserializes it. */
+/**
+ * JSON with spaces, a number and an escape that no serializer would write. Reveals code that reserializes the payload.
+ */
 const PAYLOAD = '{ "amount":1.50, "who": "Zo\\u00eb, Zoë 😀", "list": [ ] }';
 const TIMEOUT_MS = 1_000;
 const OPENED_AFTER = 2;

@@ -91,7 +91,7 @@ export function entryFault(
   { Code = 'Unknown', Message = '', SenderFault }: Partial<BatchResultErrorEntry>,
   credentials: QueueSettings['credentials'],
 ): QueueFault {
-  // The status of the whole batch was 200. Uses the status that the entry would have received if sent alone.
+  // The batch itself had status 200. Uses the status that the entry would have received if it had been sent alone.
   return faultOf(shortCode(Code), Message, SenderFault === true ? 400 : 500, credentials);
 }
 

@@ -14,7 +14,10 @@ export class Queues {
 
   constructor(private readonly agent: EgressAgent) {}
 
-  /** Returns the target's queue, or null for invalid settings. A replaced queue still sends its waiting messages. */
+  /**
+   * Returns the target's queue, or null for invalid settings. A queue that is replaced still sends its waiting
+   * messages.
+   */
   forTarget(target: Target): Queue | null {
     const key = `${target.environmentId}:${target.targetId}`;
     const known = this.queues.get(key);

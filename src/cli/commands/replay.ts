@@ -25,7 +25,7 @@ const WOULD: Readonly<Record<Action, string>> = {
 const OF_A_RANGE: ReadonlySet<string> = new Set(['since', 'until', 'status']);
 
 /**
- * Adds commands that act on one event, or that start a job for all events selected by the filters of the command
+ * Adds commands that act on one event, or that start a job for all events that match the filters of the command
  * `events`.
  */
 export function addReplayCommands(program: Command): void {

@@ -13,7 +13,7 @@ describe('a pattern', () => {
     const isMatch = typeof operator === 'string' ? operator : operator.holds('abbabaab'.repeat(500));
 
     expect(isMatch).toBe(false);
-    // The cache object proves that the search used automaton states. Its size of 0 proves that the operator cleared
+    // The cache object proves that the search used automaton states. The counts of 0 prove that the operator cleared
     // them.
     expect(compiled.re2Input.lazyDFA).not.toBeNull();
     expect([compiled.re2Input.lazyDFA.stateCount, compiled.re2Input.lazyDFA.stateCache.size]).toEqual([0, 0]);

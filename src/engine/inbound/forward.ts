@@ -22,7 +22,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers that contain credentials under every verification scheme. `secretHeaders` returns those that a scheme adds.
+ * Headers that contain credentials under every verification scheme. `secretHeaders` returns the other ones of a scheme.
  */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',

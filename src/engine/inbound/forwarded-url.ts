@@ -39,7 +39,7 @@ export function forwardedUrl(
   if (suffix === '' && received === '') return target;
   if (suffix !== '' && climbs(suffix)) return null;
   const url = new URL(target.href);
-  // Assigns the path instead of resolving it, so that `//host` remains a path.
+  // Assigns the path, because resolving `//host` against the URL would replace the host.
   if (suffix !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}${suffix}`;
   if (received !== '') {
     const own = url.search.slice(1);

@@ -24,7 +24,7 @@ export const RESPONSE_TYPES = [
 ] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 
-/** `status`, `body` and `headers` are the response to requests that are not handshakes, for every type. */
+/** For every type, `status`, `body` and `headers` define the response to requests that are not handshakes. */
 export interface ResponseSettings {
   type: ResponseType;
   /** For `meta-challenge`, required: the text that was entered in Meta's console. */

@@ -89,7 +89,7 @@ class Compiled implements CompiledSchema {
       if (error === TOO_MUCH_WORK || error instanceof RangeError) return null;
       throw error;
     } finally {
-      // Clears the errors, which quote the value, because the validation function would hold them in memory.
+      // Clears the errors, because the validation function would keep them, and the value that they quote, in memory.
       validate.errors = null;
     }
   }

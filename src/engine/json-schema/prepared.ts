@@ -39,7 +39,10 @@ class Walk {
   readonly patterns = new Patterns();
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
-  /** Targets of `$ref` by JSON pointer. Each has its new name in `$defs` and the path of the first reference to it. */
+  /**
+   * Targets of `$ref`, by JSON pointer: the new name of the target in `$defs`, and the path of the first reference to
+   * it.
+   */
   private readonly targets = new Map<string, { name: string; askedAt: string }>();
 
   prepare(schema: unknown, path: readonly string[]): unknown {
@@ -140,8 +143,8 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // These keywords may read the whole value once per entry. They compare it with each alternative, or match all its
-    // keys with each pattern.
+    // These keywords may read the whole value once per entry: they compare it with each alternative, or its keys with
+    // each pattern.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }

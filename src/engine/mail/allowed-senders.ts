@@ -30,7 +30,10 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
     : { entry: parsed.address.toLowerCase() };
 }
 
-/** Returns the sender in lower case and A-labels. Null if there are several senders or if parsers may disagree. */
+/**
+ * Returns the sender in lower case and A-labels. Null if there are several senders or if parsers may disagree on the
+ * sender.
+ */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
   if (only === undefined || more.length > 0) return null;

@@ -137,7 +137,10 @@ function readTag(source: string, at: number, isHtml: boolean): { tag: Tag | null
   return { tag: { kind: raw === undefined ? (kind as Tag['kind']) : '&', name }, length: all.length };
 }
 
-/** Reverts React's changes to the text of a tag: empty comments between texts and expressions, and an escaped `&`. */
+/**
+ * Reverts changes that React makes to the text of a tag: empty comments between texts and expressions, and an escaped
+ * `&`.
+ */
 function withoutReact(inner: string): string {
   return inner.replaceAll('<!-- -->', '').replaceAll('&amp;', '&');
 }

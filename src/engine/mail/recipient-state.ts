@@ -1,6 +1,6 @@
 /**
- * State of a recipient. `sending`: the next attempt includes the recipient. `sent`: sent without a result yet, shown by
- * the API as `sending`.
+ * State of a recipient. `sending`: the next attempt includes the recipient. `sent`: the server has the mail, but there
+ * is no result yet. The API shows `sending`.
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 

@@ -145,7 +145,7 @@ export function contentOf({ fields, body }: Pick<SubmittedMessage, 'fields' | 'b
     .map(({ text }) => text)
     .join('\r\n');
   let content = `${head}\r\n${body.toString('latin1')}`;
-  // Replaces each boundary with its index. The replacement is shorter than any boundary, so the content never grows.
+  // Replaces each boundary with its index, which is shorter than any boundary, so that the content never grows.
   for (const [place, boundary] of [...boundariesIn(content)].entries())
     content = content.replaceAll(boundary, `=${place}`);
   return Buffer.from(content, 'latin1');

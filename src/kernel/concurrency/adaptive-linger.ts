@@ -2,7 +2,7 @@
 const SEEN = 8;
 /** A linger (waiting for further requests) was useless if all requests of its group arrived within this time. */
 const TOGETHER_MS = 1.5;
-/** Number of consecutive useless lingers after which lingers are skipped. A single one may be chance. */
+/** Number of consecutive useless lingers after which groups skip the linger. A single useless linger may be chance. */
 const IN_VAIN = 2;
 /** Maximum number of consecutive groups that skip the linger. Each useless linger doubles the number of skips. */
 const AT_ONCE_MAX = 64;
@@ -11,8 +11,8 @@ export interface LingerLimits {
   /** Maximum time that the first request of a group waits for further requests. */
   waitMsMax: number;
   /**
-   * Maximum sum of linger and average write time. While writes are slow, the next group forms during the current write,
-   * so it needs no linger.
+   * Maximum sum of linger and average write time. Slow writes need no linger, because the next group forms during the
+   * current write.
    */
   lingerAndWriteMs: number;
   /** Number of requests at which a group is written immediately. */

@@ -13,8 +13,8 @@ interface JobOptions {
    */
   removesByAge?: true;
   /**
-   * Query for due work that wakes the job. While `DueWorkPoller` runs this query, an idle job rests longer than its
-   * interval.
+   * SQL for due work, by which `DueWorkPoller` wakes the job. While the poller succeeds, an idle job rests longer than
+   * its interval.
    */
   dueWork?: Pick<DueWork, 'name' | 'inMs'>;
 }

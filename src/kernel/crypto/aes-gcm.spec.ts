@@ -47,8 +47,7 @@ describe('encrypt and decrypt', () => {
   it('reject a tag of 4 bytes, which Node.js accepts by default', () => {
     const { key, iv, tag, context } = PUBLISHED;
 
-    // Two boxes (IV, tag, ciphertext) with a tag of only four bytes: the first without a ciphertext, the second with
-    // one.
+    // Two boxes (IV, tag, ciphertext) with a tag of only four bytes: one without a ciphertext, one with a ciphertext.
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4)]), context)).toBeNull();
     expect(decrypt(key, Buffer.concat([iv, tag.subarray(0, 4), PUBLISHED.ciphertext]), context)).toBeNull();
   });

@@ -44,8 +44,8 @@ export function sealHeaders(
 }
 
 /**
- * Returns the names of headers with encrypted values, with `_` replaced by `-`. `used`: without headers that are
- * encrypted only because their name is sensitive.
+ * Returns the names of headers with encrypted values, with `_` replaced by `-`. `used` excludes headers that are
+ * encrypted only because of their sensitive name.
  */
 export function sealedHeaderNames(headers: readonly StoredHeader[], which: 'all' | 'used'): ReadonlySet<string> {
   const sealed = headers.filter(

@@ -19,8 +19,8 @@ export interface Watched {
 export type Verdicts = ReadonlyMap<number, 'works' | 'rests' | 'unknown'> | null;
 
 /**
- * Queries the state of backends over a second connection. Behind a pooler, tests a commit instead and reports it under
- * id 0.
+ * Queries the state of backends over a second connection. Behind a pooler, tests a commit instead and reports the
+ * result under id 0.
  */
 export type Ask = (url: string, isPooled: boolean, backendPids: readonly number[]) => Promise<Verdicts>;
 

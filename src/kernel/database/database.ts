@@ -24,8 +24,8 @@ export interface PiggybackStatement {
 }
 
 /**
- * Limits how long a piggyback statement waits for locks. Runs after the main statement, so that it does not limit that
- * one.
+ * Limits how long a piggyback statement waits for locks. Runs after the main statement, whose lock waits are not
+ * limited.
  */
 const SHORT_RIDE: Statement = { name: 'short_ride', text: `select set_config('lock_timeout', '50ms', true)` };
 

@@ -113,7 +113,7 @@ export class Metrics {
   }
 }
 
-/** Removes a gauge's values: an unavailable source must not report 0. Other gauges keep their values. */
+/** Removes the values of one gauge, because a gauge whose source is unavailable must not report 0. */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
   // After `reset`, a gauge without labels has the value 0.

@@ -13,7 +13,7 @@ interface Known {
   id: string;
   policy: MtaStsPolicy | null;
   untilMs: number;
-  /** Time from which a failed fetch of a newly announced policy is retried. */
+  /** Earliest time at which a failed fetch of the announced policy is retried. */
   askAgainMs: number;
 }
 

@@ -108,7 +108,7 @@ export const CODE: readonly Preset[] = [
     verify: bodyHmac('x-trello-webhook', { hash: 'sha1', encoding: 'base64', signed: ['body', 'url'] }),
     secret: 'The OAuth secret of the application.',
     eventType: [[{ member: 'action.type' }]],
-    // An action is sent once for every watched model, each time with other content.
+    // Trello sends an action once for every watched model, each time with other content.
     dedupeId: [[{ member: 'action.id' }, { member: 'model.id', optional: true }]],
     urlCheck: ['HEAD', 'GET'],
     response: null,

@@ -166,7 +166,8 @@ export const PAYMENTS: readonly Preset[] = [
   {
     id: 'mercadopago',
     title: 'Mercado Pago',
-    // Mercado Pago signs the id in the query, not the body. If the notification lacks a part, that part is not signed.
+    // Mercado Pago signs the id in the query, not the body. Parts that are missing from the notification are not
+    // signed.
     verify: bodyHmac('x-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 'ts' },
       signed: [
