@@ -14,7 +14,7 @@ interface Pads {
 }
 
 const padsOf = new WeakMap<Buffer, Pads>();
-/** Shared by all calls, because each hash is computed synchronously. */
+/** Buffer that all calls share, because each hash is computed synchronously. */
 const message = Buffer.allocUnsafe(BLOCK + 3 * COPIED_MAX);
 const result = Buffer.allocUnsafe(BLOCK + DIGEST);
 

@@ -58,7 +58,7 @@ export function addressSet(cidrs: readonly string[]): AddressSet {
 
 /** Describes the special purpose of an address in words. Returns `null` for an address of the public internet. */
 export const specialPurpose = remembered((ip): string | null => {
-  // Created once, because otherwise each list would parse the text again, which would be most of the work.
+  // Created once for all lists, because parsing the text is most of the work.
   const address = new SocketAddress({ address: ip.text, family: nameOf(ip.family) });
   for (const { label, list } of ip.family === 4 ? SPECIAL_V4 : SPECIAL_V6) {
     if (list.check(address)) return label;

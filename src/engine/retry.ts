@@ -2,7 +2,8 @@ export interface RetryPolicy {
   /** Number of attempts, including the first one. At least 1. */
   maxAttempts: number;
   /**
-   * Maximum delay before each attempt, starting with the first. The last delay repeats. An empty list means no delay.
+   * Maximum delay before each attempt, starting with the first. Further attempts repeat the last delay. Empty for no
+   * delay.
    */
   scheduleSeconds: readonly number[];
 }

@@ -90,7 +90,7 @@ function answered(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? 0;
-  // This is an error inside a successful response, or a body that is not from SES. The parser's message would not help.
+  // Either an error inside a successful response, or a body that is not from SES. The parser's message would not help.
   if (status < 300 || error.name === 'SyntaxError')
     return {
       name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`,

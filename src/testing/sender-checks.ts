@@ -7,7 +7,10 @@ import type { TargetUnderTest } from './door-checks.js';
 export interface SenderUnderTest {
   service(): Promise<Access> | Access;
   target: TargetUnderTest;
-  /** Makes the code send one message, but only once for each `occasion`. Returns the message's id, `msg_…`. */
+  /**
+   * Makes the code send one message. Repeated calls with the same `occasion` send no second message. Returns the
+   * message's id, `msg_…`.
+   */
   send(destination: string, occasion: string): Promise<string>;
   /**
    * Makes the code send to a destination that does not exist. Resolves to the HTTP status with which the extension

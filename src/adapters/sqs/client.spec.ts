@@ -4,8 +4,8 @@ import { queueClient } from './client.js';
 
 const OF_THE_SDK = /^(_X_|AWS_|HOME|USERPROFILE|HTTPS?_PROXY)/i;
 /**
- * Environment variables that the SDK may read, because they change nothing: one is for a warning about old Node.js
- * versions, the other for an unused default.
+ * Environment variables that the SDK may read: one controls a warning about old Node.js versions, the other an unused
+ * default.
  */
 const HARMLESS = ['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'AWS_ENABLE_DEFAULT_SOCKET_TIMEOUT_2026'];
 

@@ -74,7 +74,7 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/** Copies binaries that the account cannot reach to `SYSTEM_DIR`. In /tmp, any user could replace the copy. */
+/** Copies binaries that the account cannot reach to `SYSTEM_DIR`, because any user could replace a copy in /tmp. */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);

@@ -111,7 +111,7 @@ async function byFilter(client: PosthornClient, terminal: Terminal, action: Acti
   const { all, limit, includeCancelled, dryRun, wait } = options;
   const filter = filterOf(options);
   const isEverything = Object.keys(filter).length === 0;
-  // An empty filter must not select every event. It may come from an unset variable in a script.
+  // An empty filter, for example from an unset variable in a script, must not select every event.
   if (isEverything !== (all === true))
     throw new CommandFailure(
       isEverything

@@ -11,7 +11,10 @@ export interface DeduplicationSettings {
   source: (typeof DEDUPLICATION_SOURCES)[number];
   name?: string;
   path?: string;
-  /** Hours after the first request with an id during which requests with the same id are duplicates. */
+  /**
+   * Duration in hours, starting with the first request with an id. Further requests in this period with the same id are
+   * duplicates.
+   */
   window_hours?: number;
 }
 

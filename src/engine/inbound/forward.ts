@@ -22,7 +22,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers that contain credentials under every verification scheme. `secretHeaders` returns the other ones of a scheme.
+ * Headers that contain credentials under every verification scheme. `secretHeaders` returns the additional ones of a
+ * scheme.
  */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',

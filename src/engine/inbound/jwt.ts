@@ -90,7 +90,7 @@ export function sharedJwtFault(
   const algorithm = scheme.algorithms.find((name) => name === header.alg);
   if (algorithm === undefined) return refusedAlgorithm(header.alg, scheme.algorithms);
   const isSigned = secrets.some((secret) => {
-    // Ignores a public key. It may still be stored as a secret after a change of the endpoint's scheme.
+    // Ignores a public key, which may still be stored as a secret after a change of the endpoint's scheme.
     const key = isPem(secret) ? null : decodeKey(secret, scheme.keyEncoding);
     return key !== null && equalBytes(signature, jwtDigest(algorithm, key, signed));
   });

@@ -52,7 +52,7 @@ export function verifyPaypal(
   );
 }
 
-/** Returns the signed content: the two ids, the time, and the CRC-32 of the body in decimal. */
+/** Returns the signed content: transmission id, time, webhook id, and the CRC-32 of the body in decimal. */
 export function paypalContent(
   { id, time, webhookId }: { id: string; time: string; webhookId: string },
   body: Buffer,

@@ -72,7 +72,9 @@ export interface StandardScheme {
   toleranceSeconds: number;
 }
 
-/** A signature over the `signed` parts, created with the sender's private key. The secret is the public key. */
+/**
+ * A signature over the `signed` parts, created with the sender's private key. The endpoint's secret is the public key.
+ */
 export interface PublicKeyScheme {
   kind: 'public-key';
   algorithm: 'rsa-sha256' | 'ed25519';

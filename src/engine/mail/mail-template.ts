@@ -10,7 +10,7 @@ const CHARACTERS_MAX = 1_048_576;
 
 /** Matches one tag at a position. No tag contains braces, so a search takes linear time. */
 const TAG = /\{\{\{([^{}]{0,400})\}\}\}|\{\{([^{}]{0,400})\}\}/y;
-/** Matches the rest of a line that contains only white space. */
+/** Matches the rest of a line if the rest contains only white space. */
 const LINE_END = /[ \t]*(?:\r?\n|$)/y;
 const INNER = /^([#^/&]?)\s*(\.|[A-Za-z_]\w*(?:\.\w+)*)$/;
 const NO_TAG =

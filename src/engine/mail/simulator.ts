@@ -10,7 +10,8 @@ export function isAtSimulator(address: string, platformDomain: string): boolean 
 }
 
 /**
- * Returns the role in `bounced@…` or `bounced+a-label@…`. Other names have the role `delivered`. Null for other hosts.
+ * Returns the role of an address such as `bounced@…` or `bounced+a-label@…`. Other names have the role `delivered`.
+ * Null for other hosts.
  */
 export function simulatedRole(address: string, platformDomain: string): SimulatedRole | null {
   if (!isAtSimulator(address, platformDomain)) return null;

@@ -119,7 +119,7 @@ export class Config {
   declare readonly egressAllowCidrs: readonly string[];
   /** EGRESS_ALLOW_HTTP: whether targets may use plain `http:`. */
   declare readonly egressAllowHttp: boolean;
-  /** DNS_SERVERS: name servers for names that callers supply. Empty: those of /etc/resolv.conf. */
+  /** DNS_SERVERS: name servers that resolve the host names supplied by callers. Empty: those of /etc/resolv.conf. */
   declare readonly dnsServers: readonly string[];
   /** TRUST_PROXY: networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted. Empty: none. */
   declare readonly trustProxy: readonly string[];

@@ -31,8 +31,8 @@ export interface OidcProvider {
   /** Accepted signing algorithms. Empty: all of `SIGNING_ALGORITHMS` that the provider lists. */
   signingAlgorithms: readonly string[];
   /**
-   * Slug of the owning organization, which new members join. Null: the installation's provider, whose new members join
-   * the first organization.
+   * Slug of the organization that owns the provider and that new members join. Null: the installation's provider, whose
+   * new members join the first organization.
    */
   organization: string | null;
 }

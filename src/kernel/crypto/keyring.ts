@@ -40,8 +40,8 @@ export class Keyring {
   }
 
   /**
-   * Loads the data keys, or creates them at the first start, in one process only. @throws ConfigError if MASTER_KEY
-   * does not match this database.
+   * Loads the data keys. At the first start, one process creates them. @throws ConfigError if MASTER_KEY does not match
+   * this database.
    */
   async load(): Promise<void> {
     const rows = await this.store.list();

@@ -73,7 +73,7 @@ export class TenantRepository<Row extends TenantRow> {
     await this.database.transaction(() => this.rows().insert([...rows] as QueryDeepPartialEntity<Row>[]));
   }
 
-  /** Inserts rows, or replaces existing rows with the same values in the columns of `key`. */
+  /** Inserts rows. An existing row with equal values in the columns of `key` is replaced. */
   async upsert(rows: readonly Row[], key: readonly (string & keyof Row)[]): Promise<void> {
     await this.database.transaction(() => this.rows().upsert([...rows] as QueryDeepPartialEntity<Row>[], [...key]));
   }

@@ -14,7 +14,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: "The client secret of the app, or the signing secret of the shop's notifications.",
     eventType: [[{ header: 'x-shopify-topic' }], [{ header: 'shopify-topic' }]],
-    // Not the event id, which several topics can share. Shopify's webhook id identifies a single delivery.
+    // Several topics can share an event id, so it is not used. Shopify's webhook id identifies a single delivery.
     dedupeId: [[{ header: 'x-shopify-webhook-id' }], [{ header: 'shopify-webhook-id' }]],
     response: null,
     retry: {

@@ -52,7 +52,7 @@ export const PAYMENTS: readonly Preset[] = [
     }),
     secret: 'The secret key of the notification destination (pdl_ntfset_…).',
     eventType: [[{ member: 'event_type' }]],
-    // Not the event id, which a replay from Paddle's dashboard repeats, although the replay must be delivered.
+    // The event id is not used: a replay from Paddle's dashboard has the same event id, but must be delivered.
     dedupeId: [[{ member: 'notification_id' }]],
     response: null,
     retry: { attempts: 60, note: 'Paddle tries 60 times over three days in live mode, three times in the sandbox.' },
@@ -122,7 +122,7 @@ export const PAYMENTS: readonly Preset[] = [
     verify: { kind: 'adyen' },
     secret: 'The HMAC key of the standard webhook, in hexadecimal.',
     eventType: [[{ member: 'notificationItems.0.NotificationRequestItem.eventCode' }]],
-    // No id: Adyen sends updates with the same pspReference and eventCode, and receivers must use the newest.
+    // No id is used: Adyen sends updates with the same pspReference and eventCode, and receivers must use the newest.
     dedupeId: [],
     response: ACCEPTED,
     retry: ADYEN_RETRY,
