@@ -27,8 +27,8 @@ interface DraftRules {
 }
 
 /**
- * Validates the draft of a destination and returns its faults. The destination type requires a URL and accepts no
- * config and no credentials.
+ * Returns the faults of a destination's draft. The type of the destination requires a URL and accepts neither config
+ * nor credentials.
  */
 export function draftFaults({ url, config, credentials }: Draft, rules: DraftRules): Fault[] {
   const faults: Fault[] = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));

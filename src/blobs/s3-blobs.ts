@@ -203,7 +203,7 @@ function nullWhenMissing(error: unknown): null {
   throw error;
 }
 
-/** Returns null if the server may not support the call. If the error has another cause, the next call throws it. */
+/** Returns null if the server may not support the call. An error with another cause occurs again in the next call. */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

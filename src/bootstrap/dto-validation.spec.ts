@@ -148,8 +148,8 @@ describe('the comparison fails when one decorator is removed', () => {
   });
 });
 
-// The only known difference between the compiled check and class-validator. The service uses the stricter compiled
-// check.
+// This is the only known difference between the compiled check and class-validator. The service uses the stricter
+// compiled check.
 it('only the compiled check counts variation selectors, which class-validator leaves out of the length', () => {
   const type = types.find(({ name }) => name === 'NewRouteBody') as Type;
   const body = { destination: `${'x'.repeat(64)}\uFE0F` };

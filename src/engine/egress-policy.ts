@@ -20,7 +20,10 @@ export interface EgressPolicy {
    * own.
    */
   readonly ownAddresses: readonly string[];
-  /** Port of the connection's protocol, if it is not HTTP. The list of dangerous ports does not apply to this port. */
+  /**
+   * Port of the connection's protocol, if it is not HTTP. It is allowed even if the list of dangerous ports contains
+   * it.
+   */
   readonly protocolPort?: number;
 }
 

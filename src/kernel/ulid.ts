@@ -47,7 +47,9 @@ export function decodeUlid(text: string): Buffer | null {
   return readUlid(bytes, text, 0) ? bytes : null;
 }
 
-/** Decodes the ULID at `text[from…]` into `bytes`. Returns false if it is invalid. `bytes` may then have changed. */
+/**
+ * Decodes the ULID at `text[from…]` into `bytes`. Returns false if the ULID is invalid, but may have changed `bytes`.
+ */
 export function readUlid(bytes: Uint8Array, text: string, from: number): boolean {
   if (text.length - from !== TEXT_LENGTH) return false;
   let at = 0;

@@ -98,7 +98,10 @@ async function keyringOrNull(opened: Opened, masterKey: Buffer): Promise<Keyring
   }
 }
 
-/** Returns the result of `work` on the database. An embedded server locks its directory: stop the service first. */
+/**
+ * Runs `work` on the database and returns its result. The service must be stopped if PostgreSQL is embedded, because
+ * the server locks its directory.
+ */
 async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened: Opened) => Promise<T>): Promise<T> {
   const postgres = config.isEmbedded ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null;
   try {

@@ -49,7 +49,7 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /**
-   * Throws if the certificate is unusable, or if a configured port is in use. If the default port is in use, the
+   * Throws if the certificate is unusable, or if the port in SMTP_PORT is in use. If the default port is in use, the
    * process runs without receiving mail.
    */
   async onApplicationBootstrap(): Promise<void> {

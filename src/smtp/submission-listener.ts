@@ -97,8 +97,8 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
   }
 
   /**
-   * Throws if the certificate is unusable, or if a configured port is in use. If the default port is in use, the
-   * process runs without submission.
+   * Throws if the certificate is unusable, or if a port that the operator set is in use. If the default port is in use,
+   * the process runs without submission.
    */
   async onApplicationBootstrap(): Promise<void> {
     const { submissionPort, submissionsPort, isSubmissionPortAsked, takesSubmissions } = this.config;

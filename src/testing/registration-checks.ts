@@ -78,7 +78,7 @@ async function hidesCredentials(scene: DestinationScene): Promise<void> {
   for (const secret of secrets) assert.ok(!shown.includes(secret), 'A credential is shown.');
 }
 
-/** Checks that private addresses are rejected. Runs in a separate service that does not allow them. */
+/** Checks that private addresses are rejected. Starts another service for this, because the first one allows them. */
 async function refusesPrivate(scene: DestinationScene): Promise<void> {
   const connections = await scene.subject.connections?.();
   const service = await scene.subject.start({ EGRESS_ALLOW_CIDRS: '' });

@@ -19,7 +19,10 @@ const ERRORS = ['timeout', 'dns', 'connection', 'tls', 'blocked', 'protocol', 'a
 /** Status of a target that is down, the usual reason for retries. */
 const DOWN = 500;
 
-/** Returns checks of a retry policy: its limits are valid, and its decisions stay within them and are followed. */
+/**
+ * Returns checks of a retry policy: its limits are valid, its decisions stay within the limits, and the service follows
+ * them.
+ */
 export function retryPolicyConformance(subject: RetryPolicyUnderTest): ConformanceCheck[] {
   const { target } = subject;
   const client = async (): Promise<Client> => new Client(await subject.service());

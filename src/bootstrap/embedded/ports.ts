@@ -4,8 +4,8 @@ import path from 'node:path';
 import { errorCode } from './failure.js';
 
 /*
- * Below the ephemeral ports (Linux: 32768, macOS: 49152), so that no outgoing connection takes the port during a
- * restart.
+ * The range is below the ephemeral ports (Linux: 32768, macOS: 49152), so that no outgoing connection takes the port
+ * during a restart.
  */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_767;

@@ -34,7 +34,7 @@ export interface RestoredBackup {
   hasMasterKey: boolean;
 }
 
-/** Files that are restored into DATA_DIR, beside the cluster, by their names in the backup. */
+/** Names, in the backup, of the files that are restored into DATA_DIR beside the cluster. */
 const OWN_FILES: readonly string[] = ['postgres.password', ...MASTER_KEY_FILES];
 
 /**

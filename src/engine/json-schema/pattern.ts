@@ -17,7 +17,10 @@ const PATTERNS_MAX = 100;
 const UNITS_MAX = 2_000;
 /** Fixed cost of testing a text against a pattern, in units. Charged even for an empty text. */
 const UNITS_A_TEST = 20;
-/** Instructions times characters per unit, in the worst case that every character leads to a new automaton state. */
+/**
+ * Number of steps (instructions times characters) per unit, in the worst case that every character leads to a new
+ * state.
+ */
 const STEPS_A_UNIT = 8;
 
 const TOO_LARGE = 'is too large a pattern: use fewer or smaller repetitions';

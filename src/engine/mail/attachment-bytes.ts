@@ -23,7 +23,7 @@ export function bytesOfBase64(text: string): Buffer | null {
   return isUrlSafe ? bytes : null;
 }
 
-/** Returns the bytes of the JSON of a Node.js `Buffer`, or null for any other value. */
+/** Returns the bytes of a Node.js `Buffer` in its JSON form, or null for any other value. */
 export function bytesOfBuffer(value: unknown): Buffer | null {
   const { type, data } = (typeof value === 'object' ? (value ?? {}) : {}) as { type?: unknown; data?: unknown };
   if (type !== 'Buffer' || !Array.isArray(data) || !data.every(isByte)) return null;

@@ -179,7 +179,7 @@ export function implicitMx(host: string, addresses: readonly string[], ours: rea
   return addresses.every((address) => ours.includes(address)) ? [] : [{ exchange: host, priority: 0 }];
 }
 
-/** Returns a record text without additions of users and providers: quotes, line breaks, a final semicolon. */
+/** Returns a record text without quotes, line breaks and a final semicolon, which users and DNS providers add. */
 export function plainText(text: string): string {
   const bare = text.trim().replace(/(?<![\\;\s])[;\s]+$/, '');
   const joined = bare

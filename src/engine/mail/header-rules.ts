@@ -131,7 +131,10 @@ function valueFault(lowerName: string, value: string): string | null {
     : `A header value has a space at least every ${WORD_BYTES_MAX} bytes, where its line can be folded.`;
 }
 
-/** Returns the faults of one-click unsubscribe, which needs both headers and a URL (RFC 8058, section 3.1). */
+/**
+ * Returns the faults of one-click unsubscribe, which needs `List-Unsubscribe` with a URL and `List-Unsubscribe-Post`
+ * (RFC 8058, section 3.1).
+ */
 function unsubscribeFaults(entries: readonly [string, string][], values: ReadonlyMap<string, string>): HeaderFault[] {
   const post = entries.find(([name]) => name.toLowerCase() === 'list-unsubscribe-post');
   if (post === undefined) return [];

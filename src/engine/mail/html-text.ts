@@ -66,7 +66,7 @@ export function textToHtml(text: string): string {
   return `<div style="white-space:pre-wrap">${escaped}</div>`;
 }
 
-/** Returns whether elements nest deeper than the maximum in the HTML parser. Linear in the length. */
+/** Returns whether the HTML parser would nest elements deeper than the maximum. Takes linear time. */
 function isTooDeep(html: string): boolean {
   const open: string[] = [];
   const counts = new Map<string, number>();

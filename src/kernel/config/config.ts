@@ -271,7 +271,7 @@ export class Config {
     return this.configuredDatabaseUrl === null;
   }
 
-  /** DATABASE_URL, or the URL of the embedded server. Throws if `completedWith` has to set that URL first. Secret. */
+  /** DATABASE_URL, or the URL of the embedded server. Throws if `completedWith` has not set that URL yet. Secret. */
   get databaseUrl(): string {
     if (this.configuredDatabaseUrl === null) throw new Error('The embedded PostgreSQL is not started yet.');
     return this.configuredDatabaseUrl;

@@ -122,7 +122,10 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
   return Object.values(headers).every((value) => typeof value === 'string');
 }
 
-/** Returns where the headers of a request are stored: in the row of its message (fan-out), otherwise of its event. */
+/**
+ * Returns where the headers of a request are stored: for a fan-out in the row of its message, otherwise in the row of
+ * its event.
+ */
 export function headersPlace({
   environmentId,
   eventId,
