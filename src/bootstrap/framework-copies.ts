@@ -96,7 +96,7 @@ export function packageOf(file: string): string {
 /** Returns a package's directory as resolved from a file, with every link resolved. Null if it is not found. */
 function directoryOf(name: string, fromFile: string): string | null {
   const folders = createRequire(fromFile).resolve.paths(name) ?? [];
-  // Skips folders with other names, which only CommonJS searches.
+  // Keeps only folders named `node_modules`, because ES module imports do not search the other ones.
   const directories = folders
     .filter((folder) => path.basename(folder) === 'node_modules')
     .map((folder) => path.join(folder, name));

@@ -15,8 +15,8 @@ const READY_MIN = 64;
 export const PACE_MS_MAX = 2_000;
 
 /**
- * Returns whether to accept a request, which may create several deliveries. `underWay`: deliveries in commits that are
- * in progress.
+ * Returns whether to accept a request, which may create several deliveries. `underWay`: deliveries whose commit is in
+ * progress.
  */
 export function mayEnter(pressure: Pressure, underWay: number, waitedMs: number): boolean {
   return waitedMs >= PACE_MS_MAX || pressure.ready + underWay <= readyMax(pressure);

@@ -38,7 +38,8 @@ describe('dueAt with the default policy', () => {
     const last = dueAt(DEFAULT_RETRY_POLICY, next, FIRST, FIRST, ALMOST_ONE)?.getTime() ?? 0;
     expect(at(end).getTime() - last).toBeLessThanOrEqual(1);
     expect(last).toBeLessThanOrEqual(at(end).getTime());
-    // `random` is less than 1, so the attempt starts before the end of its step (unless the step has no length).
+    // `random` is less than 1, so an attempt with jitter starts before the end of its step. A step without a delay has
+    // no jitter.
     expect(last < at(end).getTime()).toBe(end > start);
   });
 

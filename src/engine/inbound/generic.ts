@@ -70,8 +70,8 @@ export interface GenericSettings {
   /** For tokens: name of the claim with the SHA-256 of the body. */
   bodyHashClaim?: string;
   /**
-   * Maximum age of a token without `exp`, in seconds. Default: 300. If set, even a token that contains a hash of the
-   * body needs `exp` or `iat`.
+   * Maximum age of a token without `exp`, in seconds. Default: 300. If this is set, even a token that contains a hash
+   * of the body needs `exp` or `iat`.
    */
   maxAgeSeconds?: number;
 }

@@ -3,7 +3,7 @@ import Mustache from 'mustache';
 /** Maximum depth of nested sections. */
 const DEPTH_MAX = 8;
 const TAGS_MAX = 2_000;
-/** Maximum number of tokens that one rendering processes. Nested sections multiply the number of tokens. */
+/** Maximum number of tokens that one rendering processes, because nested sections multiply the number of tokens. */
 const STEPS_MAX = 50_000;
 /** Maximum length of a rendered part: the maximum length of an email body. */
 const CHARACTERS_MAX = 1_048_576;
