@@ -33,7 +33,7 @@ const TAIL_ROUNDS = 5;
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** Number of the next round, which is unique across all rows that are measured alternately. */
+/** Number of the next round. No other round of the rows that are measured alternately has this number. */
 let turns = 0;
 
 /**

@@ -32,7 +32,7 @@ const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
 /**
- * Number of rollup parts that one fold adds up. A part has the counts of one commit: ten entries, as for ten
+ * Number of rollup parts that one fold adds up. Each part has ten entries, like the counts of a commit with ten
  * deliveries.
  */
 const PARTS = 600;

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the sign-in session to audit entries. A column without a default rewrites no rows and takes a brief lock. */
+/**
+ * Adds the sign-in session to audit entries. The column has no default, so no rows are rewritten, and the lock is
+ * brief.
+ */
 export class AuditSessions1732682000000 implements MigrationInterface {
   name = 'AuditSessions1732682000000';
 

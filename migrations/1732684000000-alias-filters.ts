@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds filters that decide which mail of an alias goes to each of its destinations. A column with a constant default
- * rewrites nothing and takes a brief lock.
+ * Adds filters that decide which mail of an alias goes to each of its destinations. The default is constant, so no rows
+ * are rewritten, and the lock is brief.
  */
 export class AliasFilters1732684000000 implements MigrationInterface {
   name = 'AliasFilters1732684000000';

@@ -14,7 +14,7 @@ export class ListSearch1732686000000 implements MigrationInterface {
     // the start of the service fails, and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table destinations add column disabled_at timestamptz');
-    // Destinations that are already disabled get the time of their last change as the best approximation.
+    // For destinations that are already disabled, the time of the last change is the best approximation.
     await runner.query(`update destinations set disabled_at = updated_at where status = 'disabled'`);
     await runner.query(
       `create index destinations_disabled_at_idx on destinations (environment_id, disabled_at) where status = 'disabled'`,

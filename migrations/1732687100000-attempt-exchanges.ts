@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds request and response of failed attempts. A nullable column changes only the catalog, for all partitions under
- * one lock.
+ * Adds the request and response of failed attempts. The column has no default, so no rows are rewritten. A single brief
+ * lock covers all partitions.
  */
 export class AttemptExchanges1732687100000 implements MigrationInterface {
   name = 'AttemptExchanges1732687100000';

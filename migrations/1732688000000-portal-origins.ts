@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the origins that may show an environment's customer portal in a frame. A column with a constant default rewrites
- * nothing and takes a brief lock.
+ * Adds the origins that may show an environment's customer portal in a frame. The default is constant, so no rows are
+ * rewritten, and the lock is brief.
  */
 export class PortalOrigins1732688000000 implements MigrationInterface {
   name = 'PortalOrigins1732688000000';

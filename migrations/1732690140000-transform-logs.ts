@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores what a transform's code writes to its console. Adding a nullable column without a default changes only the
- * catalog, for all partitions under one lock.
+ * Stores what a transform's code writes to its console. The column has no default, so no rows are rewritten. A single
+ * brief lock covers all partitions.
  */
 export class TransformLogs1732690140000 implements MigrationInterface {
   name = 'TransformLogs1732690140000';

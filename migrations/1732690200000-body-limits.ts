@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds the body limit of an endpoint, and marks raw requests whose body was too large. Nullable columns without a
- * default change only the catalog.
+ * Adds the body limit of an endpoint, and marks raw requests whose body was too large. The columns have no default, so
+ * no rows are rewritten.
  */
 export class BodyLimits1732690200000 implements MigrationInterface {
   name = 'BodyLimits1732690200000';

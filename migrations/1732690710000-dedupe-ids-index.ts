@@ -9,7 +9,7 @@ import { createPartitionIndex } from '../src/kernel/database/partition-index.js'
  */
 export class DedupeIdsIndex1732690710000 implements MigrationInterface {
   name = 'DedupeIdsIndex1732690710000';
-  /** In a transaction, the lock of each partition would be held until the last one is indexed. */
+  /** False, because a transaction would hold the lock of each partition until all partitions are indexed. */
   transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {

@@ -1,4 +1,4 @@
-// Builds what has changed, before start, test and bench. `--always` builds everything.
+// Builds the parts whose sources have changed. Runs before start, test and bench. `--always` builds everything.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import path from 'node:path';

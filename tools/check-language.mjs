@@ -23,7 +23,10 @@ const RULES = [
   { pattern: /\b(?:he|his|him|himself)\b/gi, advice: 'people are they' },
 ];
 
-/** Returns the text of comments, or of a page without its code. Spaces replace all else, so that positions are kept. */
+/**
+ * Returns the comments of a code file, or a page without its code. Spaces replace the removed characters, so that
+ * positions stay the same.
+ */
 function prose(file, text) {
   if (file.endsWith('.md'))
     return text.replace(/```[\s\S]*?```|`[^`\n]*`/g, blank).replace(/^(?:[>|*#\s-]|\d+\.)+/gm, blank);

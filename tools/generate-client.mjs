@@ -12,7 +12,7 @@ if (url === undefined) {
 }
 const response = await fetch(new URL('/openapi.json', url));
 const document = await response.json();
-// The address of this server is not part of the contract.
+// Removes the URL of the running service, which differs between installations.
 delete document.servers;
 const text = `// Generated from /openapi.json by tools/generate-client.mjs: not edited by hand.\n${astToString(await openapiTypes(document))}`;
 if (option !== '--check') {

@@ -19,7 +19,9 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-/** Returns a connected MCP client. `revision` `legacy` uses the handshake of 2025, which most agents still use. */
+/**
+ * Returns a connected MCP client. With `legacy`, it connects with the handshake of 2025, which most agents still use.
+ */
 export async function connectAgent(
   server: Pick<PosthornServer, 'url'>,
   key: string,

@@ -164,8 +164,8 @@ describe('actions of an alias', () => {
         const held = await sql.rows<{ seconds: number }>(
           `select extract(epoch from send_at - now())::float8 as seconds from forward_addresses where address like 'held-%'`,
         );
-        // A conversation with a mail server can take 20 minutes. `send_at` is the end of the lease, which must be
-        // later.
+        // A conversation with a mail server can take 20 minutes. The lease ends at `send_at`, so this time must be
+        // further away.
         for (const { seconds } of held) expect(seconds).toBeGreaterThan(20 * 60);
         expect(held).toHaveLength(3);
       } finally {
@@ -612,8 +612,8 @@ it('on a laptop, two aliases that forward to each other pass a message on once e
 
     await sendEmail(server, { to: a.address, subject: 'around' });
 
-    // Alias `b` gets three messages: its own confirmation request, the one for `a` (which `a` forwards), and the sent
-    // email.
+    // Alias `b` gets three messages: its own confirmation request, the sent email, and the confirmation request for
+    // `a`, which `a` forwards to `b`.
     const [first] = await messagesOf(server, b.id, 3);
     const [again] = await messagesOf(server, a.id, 3);
     expect([first.subject, again.subject]).toEqual(['around', 'around']);

@@ -23,7 +23,7 @@ export const REQUEST_ID = /^req_[0-9A-HJKMNP-TV-Z]{26}$/;
 /** Matches an RFC 3339 timestamp in UTC with milliseconds. */
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** Expects the API's standard error body without further fields. The error type must belong to the status. */
+/** Expects the API's standard error body without further fields. The error type must match the status. */
 export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect({ status: apiAnswer.status, text: apiAnswer.text }).toEqual({
     status,
@@ -32,7 +32,7 @@ export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   const { type, message, request_id: requestId, details, ...unknown } = apiAnswer.json.error;
   expect(unknown).toEqual({});
   const { error: _envelope, ...beside } = apiAnswer.json;
-  // The answers of email operations also have the fields in which the `resend` package reads an error.
+  // Errors of email operations also have the fields from which the `resend` package reads an error.
   if (Object.keys(beside).length > 0)
     expect(beside).toEqual({ name: expect.stringMatching(/^[a-z_]+$/), message, statusCode: status });
   expect(type).toBe(TYPES[status]);
@@ -44,7 +44,7 @@ export function expectRefusal(apiAnswer: ApiAnswer, status: number): void {
   expect(apiAnswer.headers.get('content-type')).toBe('application/json; charset=utf-8');
 }
 
-/** Expects a 422 whose faults include `paths`. Returns the paths of all faults. */
+/** Expects a 422 with a validation error at each path in `paths`. Returns the paths of all validation errors. */
 export function expectInvalid(
   apiAnswer: ApiAnswer,
   check: 'schema' | 'credentials' | 'connectivity',

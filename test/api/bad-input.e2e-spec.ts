@@ -8,7 +8,7 @@ import { destinationAt, eventIn, startTargets } from './scene.js';
 const MIB = 1_048_576;
 const PLACE = '"destination":"@","event_type":"bad.input"';
 
-/** A request body with `@` in place of the destination id, and the payload that the receiver must get. */
+/** A request body, in which `@` stands for the destination id, and the payload that the receiver must get. */
 interface Odd {
   body: string;
   payload: string;
@@ -45,7 +45,7 @@ describe('bad input on /v1/send', () => {
     return json.data.length;
   };
 
-  /** Expects the error status, and that nothing was stored or sent. Returns the response. */
+  /** Calls `ask` and expects the error status. Expects that the call stored and sent nothing. Returns the response. */
   async function expectNothingStored(status: number, ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
     const before = [await countEvents(), target.posts().length];
     const answer = await ask();

@@ -225,8 +225,8 @@ describe('bad input on every write operation', () => {
   }, 240_000);
 
   /**
-   * Returns a body in which only `field` can be invalid. Adds the field last, because the parser uses the last value of
-   * a repeated field.
+   * Returns a body in which only `field` can be invalid. If the body already has the field, the added one wins, because
+   * parsers use the last value.
    */
   function bodyWith(path: string, field: string, value: string): string {
     const rest: Record<string, object> = {

@@ -14,14 +14,14 @@ export interface Seen {
   body: Buffer;
 }
 
-/** Consumers that accept any method, each below its own path. */
+/** HTTP receivers of deliveries. Each has its own path and accepts any method. */
 export interface Consumers {
   origin: string;
-  /** Returns the path of a new consumer, with slashes at both ends. */
+  /** Creates a receiver and returns its path, with slashes at both ends. */
   place(): string;
-  /** Resolves with the deliveries to a consumer's path once `count` have arrived. */
+  /** Resolves with the deliveries to a receiver's path once `count` have arrived. */
   seen(place: string, count?: number): Promise<Seen[]>;
-  /** Returns the deliveries to a consumer's path so far. */
+  /** Returns the deliveries to a receiver's path so far. */
   soFar(place: string): Seen[];
   close(): Promise<void>;
 }

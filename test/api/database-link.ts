@@ -7,7 +7,10 @@ export interface DatabaseLink {
   readonly url: string;
   /** Breaks every connection and refuses new connections. */
   cut(): void;
-  /** Simulates a power failure: drops all traffic, also on new connections, but closes no connection. */
+  /**
+   * Simulates a power failure of the server: drops all traffic, but closes no connection. New connections get no answer
+   * either.
+   */
   silence(): void;
   /** Lets new connections work. Connections opened before this call stay dead. */
   admit(): void;
@@ -25,7 +28,9 @@ export interface DatabaseLink {
 export async function openLink(databaseUrl: string): Promise<DatabaseLink> {
   const beyond = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  /** Number of `silence()` calls so far. A connection is dead if this number has changed since it was opened. */
+  /**
+   * Number of `silence()` calls so far. A connection is dead if the number was lower when the connection was opened.
+   */
   let epoch = 0;
   let state: 'open' | 'deaf' | 'cut' | 'silent' = 'open';
   let lost: string | null = null;

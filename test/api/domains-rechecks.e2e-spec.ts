@@ -126,7 +126,8 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // No process repeats the claimed check of this domain, not even while it checks a second domain that is due.
+      // The check of this domain is claimed, so no process runs it again, not even a process that checks another due
+      // domain.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 

@@ -14,7 +14,7 @@ const LONG_AGO = '2026-01-01T00:00:00Z';
 const DROPS_TESTS = '(event) => event.body.livemode === false ? null : {...event, body: {id: event.body.id}}';
 const TEST_EVENT = { id: 2, livemode: false, ssn: 'SECRET' };
 
-/** An event that a transform dropped has no body to send. A replay must not send the received body. */
+/** A transform dropped these events, so they have no body to send. A replay must not send the received body instead. */
 describe('events dropped by a transform', () => {
   let server: PosthornServer;
   let targets: Targets;

@@ -14,7 +14,7 @@ import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './sc
 import { SmtpTalk } from './smtp-client.js';
 
 const FROM = 'Shop <shop@mail.example.com>';
-/** Valid values for the count of a system event that was recorded once. The count is null after the event was sent. */
+/** Valid counts of a system event that was recorded once. The count becomes null when the event is sent. */
 const SIGNALLED_ONCE = ['1', null];
 
 interface Report {

@@ -300,7 +300,8 @@ describe('scheduled emails', () => {
       (rows) => rows.length === 0,
       60_000,
     );
-    // Counts the emails of the other environment that were sent before `one`. Their transaction ids (xmin) are lower.
+    // Counts the emails of the other environment that were sent before the email `one`: those with a lower transaction
+    // id (xmin).
     const [before] = await sql.rows<{ count: number }>(`
       select count(*)::int as count from events e, events o
       where o.id = '${uuidOf(one)}' and e.environment_id <> o.environment_id and ${ofMany('e.id')} and e.xmin::text::bigint < o.xmin::text::bigint`);

@@ -23,7 +23,7 @@ import {
 
 const NOBODY = 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** Replaying, recovering and canceling exactly the events that the list shows under the same filters. */
+/** Jobs that replay, recover or cancel exactly the events that the list shows under the job's filters. */
 describe('jobs on a filtered list of events', () => {
   let server: PosthornServer;
   let targets: Targets;
@@ -514,8 +514,7 @@ describe('jobs on a filtered list of events', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // Stops the job twice: the first lock blocks it at the first page of events, and the second lock at the second
-      // page.
+      // Blocks the job twice: the first lock at the first page of events, and the second lock at the second page.
       await lock(0);
       const { id } = expectStatus(
         await ask({ action: 'recover', filter: { destination, event_type: type } }),

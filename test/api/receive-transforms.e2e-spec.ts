@@ -8,7 +8,7 @@ import { accepted, change, inbound, json, provide, requestOf, requestsOf } from 
 import type { TargetPath, Targets } from './scene.js';
 import { destinationAt, eventIn, eventOf, expectStatus, startTargets } from './scene.js';
 
-/** Code that tries to exhaust CPU time or memory, and the error that a call of the code causes. */
+/** Code that tries to exhaust CPU time or memory, and the expected error. */
 const BOMBS: [string, string, string][] = [
   ['an endless loop', 'export default () => { for (;;); }', 'timeout'],
   ['a loop of promises', 'export default async () => { for (;;) await null; }', 'timeout'],
@@ -38,7 +38,7 @@ const BOMBS: [string, string, string][] = [
   ['a body with U+0000', `export default () => ({ body: 'a\\u0000b' })`, 'the body it returned contains U\\+0000'],
 ];
 
-/** Maximum time until even a busy machine has CPU time for a call. */
+/** Maximum time that a call waits for CPU time on a busy machine. */
 const BUSY_MS_MAX = 40_000;
 
 describe('transforms', () => {

@@ -18,7 +18,7 @@ const REGION = 'eu-west-1';
 const LONG_AGO = '2026-01-01T00:00:00Z';
 const INVOICES = { path: '$.subject', op: 'starts_with', value: 'Invoice' };
 
-/** Routing of email to an alias, over real SMTP: by filters, to a queue, to pull consumers. */
+/** Routes email that arrives at an alias over real SMTP: by filters, to a queue, and to pull consumers. */
 describe('routing of received email', () => {
   let server: PosthornServer;
   let targets: Targets;

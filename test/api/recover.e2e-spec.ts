@@ -166,8 +166,7 @@ describe('recover', () => {
           ({ length }) => length === count,
           WITHIN_MS,
         );
-      // Stops the job twice: the first lock blocks it at the first page of events, and the second lock at the second
-      // page.
+      // Blocks the job twice: the first lock at the first page of events, and the second lock at the second page.
       await lock(0);
       const { id } = expectStatus(await askRecover(api, destination), 202).json;
       await waiting(1);

@@ -2,7 +2,7 @@ import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import type { Sql } from './scene.js';
 import { expectStatus, uuidOf } from './scene.js';
 
-/** Final status of the copies of an event. */
+/** Final status that each copy of an event gets. */
 export interface Ended {
   status: 'failed' | 'dlq' | 'delivered';
   reason?: string;

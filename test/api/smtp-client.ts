@@ -27,7 +27,7 @@ export class SmtpTalk {
       });
   }
 
-  /** Opens a session and reads the greeting, unless `before` has to be sent first. */
+  /** Opens a session, and sends `before` if it is not empty. `answer` then returns the server's greeting. */
   static async open(port: number, before = ''): Promise<SmtpTalk> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -35,7 +35,7 @@ export class SmtpTalk {
     return new SmtpTalk(socket);
   }
 
-  /** Opens a session, reads the greeting and sends EHLO. */
+  /** Opens a session as `open` does, reads the greeting and sends EHLO. */
   static async greeted(port: number, before = ''): Promise<SmtpTalk> {
     const talk = await SmtpTalk.open(port, before);
     await talk.answer();

@@ -321,7 +321,7 @@ const REGION = 'eu-west-1';
       expect((await eventOf(server, messageId)).status).toBe('retrying');
     });
 
-    // The last test, because it stops moto.
+    // Must run last, because it stops the simulated SQS server.
     it('an unavailable server: 422 connectivity on create, stale on validate, and an attempt with its reason', async () => {
       const queueUrl = await makeQueue();
       const id = await destinationFor(queueUrl);

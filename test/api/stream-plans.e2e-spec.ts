@@ -90,7 +90,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     expect(plan.pages).toBeLessThan(20);
   });
 
-  // Page limit: 60 for each partition, and 25 for the joins of each of the about 500 changes.
+  // The page limit allows 60 pages for each partition, and 25 for each of about 500 changes, which are joined by key.
   it.each(['generic', 'custom'] as const)(
     '%s: changes of the last hour are found by ids and block ranges, then joined by keys',
     async (mode) => {

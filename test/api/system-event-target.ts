@@ -60,12 +60,12 @@ export async function listen(server: PosthornServer, targets: Targets): Promise<
 export const countOf = (payload: readonly SystemEventPayload[]): number =>
   payload.reduce((sum, { data }) => sum + data.count, 0);
 
-/** Ends all aggregation windows, so that the next signal of every type is sent at once. */
+/** Ends the aggregation windows of all event types, so that the next system event of each type is sent at once. */
 export async function endWindows(sql: Sql): Promise<void> {
   await sql.rows(`update system_tellings set opened_at = opened_at - interval '1 hour'`);
 }
 
-/** Ends all aggregation windows repeatedly until no signal is pending. */
+/** Ends the aggregation windows repeatedly until no system event waits for the end of its window. */
 export async function flushSignals(sql: Sql): Promise<void> {
   const waiting = async (): Promise<unknown[]> => {
     await endWindows(sql);

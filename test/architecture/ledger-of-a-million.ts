@@ -129,7 +129,8 @@ export async function addReceived({ database, nowMs }: FilledLedger): Promise<vo
       `insert into deliveries (environment_id, event_id, ordinal, expires_on, target_id, status, attempts, replayed, superseded, settled_at)
        select environment_id, ${fanned}, 0, expires_on, ${fanned}, 'delivered', 1, false, false, at from sent, generate_series(1, 10) n`,
       'analyze events, deliveries, due_deliveries, messages',
-      // Counts the rows of each index. There are no statistics of columns, as in a partition of the service.
+      // Sets only the row counts that the planner uses. Column statistics are missing, as in a partition of the
+      // service.
       'reindex table requests',
     ])
       await client.query(statement);

@@ -9,9 +9,7 @@ export const TYPE = 'type.10';
 
 export type ListFilter = Pick<EventFilter, 'eventType' | 'targetId'> & { status?: DeliveryStatus };
 
-/**
- * The index that a list with only this status as its filter reads first, according to the comments in events.store.ts.
- */
+/** Index that a list reads first if its only filter is this status, according to the comments in events.store.ts. */
 const STARTS: Record<DeliveryStatus, string> = {
   retrying: 'due_deliveries_pkey',
   delivered: 'deliveries_pkey',
@@ -19,7 +17,9 @@ const STARTS: Record<DeliveryStatus, string> = {
   failed: 'deliveries_status_idx',
 };
 
-/** Returns the index that must be used, or null if any index may be used because the page limit is enough. */
+/**
+ * Returns the index that a list must use. Returns null if the page limit alone is enough, so that any index is allowed.
+ */
 export function indexFor({ status, eventType, targetId }: ListFilter): string | null {
   if (status) return eventType || targetId ? null : STARTS[status];
   return targetId ? 'events_target_id_idx' : eventType ? 'events_event_type_idx' : 'events_pkey';
@@ -67,13 +67,13 @@ export const REST: Partial<EventFilter>[] = [undefined, TYPE].flatMap((eventType
   ),
 );
 
-/** The states of events that can have a result, for each result. */
+/** For each value of the error filter, the status filters that events with this error can match. */
 export const STATES_OF: Record<string, string[]> = {
   tls: ['retrying', 'dlq', 'failed,dlq', 'failed,retrying,dlq'],
   '200': ['delivered', 'delivered,failed'],
 };
 
-/** Lists by the provider's delivery id: the filters in words, the id, and the other filters. */
+/** Lists filtered by the provider's delivery id: the filters in words, the id, and the other filters. */
 export const LISTS_BY_DEDUPE_ID: [string, string, Partial<EventFilter>][] = [
   ['an id', 'delivery-43', {}],
   [

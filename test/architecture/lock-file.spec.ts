@@ -45,7 +45,7 @@ describe('package-lock.json', () => {
     });
 
     expect(floors).toEqual(['20.19.0', '22.13.0', '24.11.0']);
-    // Posthorn may use mailauth with these Node.js versions, because the files that it loads work with them (ADR 21).
+    // mailauth excludes these Node.js versions. Posthorn loads only files of mailauth that work with them (ADR 21).
     expect(asking).toEqual([
       'node_modules/mailauth does not take 20.19.0: >=22.19.0',
       'node_modules/mailauth does not take 22.13.0: >=22.19.0',

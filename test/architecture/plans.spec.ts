@@ -173,7 +173,8 @@ function fanOut(
   key: NewMessage['idempotency'] = null,
 ): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
-  // The tested lists do not use this event type, so they never read the rolled-back rows.
+  // No list in these tests filters by this type. Otherwise, it would also read the rows that this insert leaves after
+  // its rollback.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
     environmentId,
@@ -473,7 +474,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it.each(HOT)(
     '%s: uses the index that its comment names, makes no scan, and reads a bounded number of pages',
     async (_what, ask, indexes, pagesMax) => {
-      // Claims the rows that the statement releases or records, as the service does.
+      // Gives the rows the claim that the tested statement requires, as the service does before it releases or records
+      // them.
       await clients.ordinary.query('update due_deliveries set claimed_by = $1 where event_id = any ($2::uuid[])', [
         /release|record/.test(_what) ? WORKER : null,
         open.map(({ eventId }) => eventId),
@@ -543,7 +545,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it("deliveries that wait for a target: by its indexes, independent of other targets' deliveries", async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
-    // The page limit allows two pages for each delivery of this target, because two indexes can contain it.
+    // A delivery of this target can be in two indexes, so the page limit allows two pages for each.
     const own = await clients.ordinary.query(
       'select from due_deliveries where environment_id = $1 and target_id = $2',
       [ENVIRONMENT, TARGET],
@@ -589,7 +591,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // Ignores one index, because the planner may use either on a day with almost no rows.
+          // Ignores deliveries_status_idx, because on a day with almost no rows the planner may use it or not.
           expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual([
             'deliveries_target_id_idx',
             'events_pkey',
@@ -608,8 +610,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
         const made = await plan(await asked((db) => new SentStore(db).page(range, 1_000)), mode);
 
         expect(made.indexes).toContain('events_target_id_idx');
-        // Allows either index, because on a day with almost no rows the sampled statistics decide which one finds a
-        // message.
+        // Allows two indexes on messages. On a day with almost no rows, the sampled statistics decide which of them is
+        // used.
         expect(['events_target_id_idx', 'messages_pkey', 'messages_application_id_idx']).toEqual(
           expect.arrayContaining(made.indexes),
         );
@@ -686,8 +688,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // Ignores two indexes on deliveries, because the planner may use either for failures. Ignores the indexes on
-          // messages, because that table is empty.
+          // Ignores two indexes on deliveries, because the planner may find failures by either of them. Ignores the
+          // indexes on messages, because that table is empty.
           const among = made.indexes.filter(
             (name) => !['deliveries_status_idx', 'deliveries_pkey'].includes(name) && !name.startsWith('messages_'),
           );
@@ -771,7 +773,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
 
         expect(made.indexes).toEqual(expect.arrayContaining(indexes));
         expect(made.scanned).toEqual([]);
-        // Only one event in 25 has the filtered type, so a list reads about 25 rows for each result.
+        // Only one event in 25 has the type of the filter, so a list reads about 25 rows to find one event.
         expect(made.pages).toBeLessThan(filter.eventType ? 10 * PAGES_MAX : 2 * PAGES_MAX);
       }
     });
@@ -837,7 +839,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       // Reading the 2,000 messages of the application costs fewer pages than reading their 20,000 events.
       expect(made.pages).toBeLessThan(5_000);
       expect(made.indexes).toContain('messages_application_id_idx');
-      // Ignores one index, because the planner may use either on a day with almost no rows.
+      // Ignores messages_pkey, because on a day with almost no rows the planner may use it or not.
       expect(made.indexes.filter((name) => name !== 'messages_pkey')).toEqual(['messages_application_id_idx']);
       expect(made.scanned).toEqual([]);
     });
@@ -851,7 +853,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       async (_state, _where, filter) => {
         for (const rest of REST) {
           const given: EventFilter = { ...filter, ...rest, beforeId: lowestIdAt(ledger.nowMs), fromId: lowestIdAt(0) };
-          // Skips combinations that the service never uses: an error or a status with states that cannot have it.
+          // Skips an error filter together with statuses that no event with this error has. The service never runs such
+          // a query.
           if (given.error && !STATES_OF[given.error]?.includes(String(given.status ?? given.statuses))) continue;
           // Skips combinations that match nothing: a parked event has no destination and belongs to no application.
           if (

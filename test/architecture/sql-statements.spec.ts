@@ -11,7 +11,7 @@ import {
   rejectionOf,
 } from './sql-statements.js';
 
-/** Literals that no checked statement contains, with the reason. */
+/** SQL literals that need not be part of a checked statement. The comment above each gives the reason. */
 const EXCEPTIONS = [
   // TypeORM creates the table of applied migrations. Each extension has its own table name.
   'src/bootstrap/data-source.ts: select name from "…" where name <> all($1) order by timestamp desc, id desc',
@@ -35,8 +35,8 @@ beforeAll(async () => {
   literals = sqlLiterals(new Set(rows.map(({ name }) => name)));
   const declared = await declaredStatements([...new Set(literals.map(({ file }) => file))]);
   statements = [...declared.statements, ...listsOfEvents(), ...(await builtStatements(database.url))];
-  // Stores also pass statements as plain strings. Adds each string that is not part of a statement above, since
-  // PostgreSQL cannot parse a fragment.
+  // Stores also pass statements as plain strings. Adds these strings, except for parts of a statement above, which
+  // PostgreSQL cannot parse alone.
   for (const text of [...declared.texts, ...texts(literals)])
     if (!statements.some((statement) => statement.text.includes(text.text))) statements.push(text);
   rejections = await rejectionsOf(statements);

@@ -15,7 +15,7 @@ const HOST = 'posthorn.intranet';
 const PREFIX = '/hooks';
 
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-/** Text shown for an attempt that succeeded. */
+/** Text that replaces the headers of an attempt that succeeded. */
 const KEPT = 'Headers are stored for failed attempts only.';
 
 (isChromiumInstalled() ? describe : describe.skip)('events in the console, over plain http below a path', () => {

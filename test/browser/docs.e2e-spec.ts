@@ -12,7 +12,10 @@ interface Shown {
   text: string;
 }
 
-/** Operations with ids that are tested here. test/conformance/docs-tour tests all of them. */
+/**
+ * Operations on existing objects that this browser test executes. test/conformance/docs-tour covers all such
+ * operations.
+ */
 const NEED_IDS = new Set([
   'getDestination',
   'createApplicationEndpoint',

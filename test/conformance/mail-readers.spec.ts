@@ -50,7 +50,7 @@ async function readByPosthorn(raw: Buffer): Promise<Compared> {
     subject: subject.replaceAll(/\s+/g, ' '),
     date,
     text: isTextFromHtml ? null : text,
-    // Removes text parts from the HTML, because `text` already compares them.
+    // Removes the text parts that the parser has added to the HTML, because `text` already compares them.
     html: (html ?? '').replaceAll(
       /<div style="white-space:pre-wrap">[^<]*<\/div>(?:<br\/>\n)?|<br\/>\n(?=<div style="white)/g,
       '',

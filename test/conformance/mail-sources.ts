@@ -75,7 +75,7 @@ export async function mailparserMessages(): Promise<SourceMessage[]> {
     return Buffer.from(value, encoding);
   };
   const fixtures = { readFileSync: (name: string) => readFileSync(name) };
-  // The tests convert a single text. All its letters have the same codes in ISO 8859-13 and ISO 8859-1.
+  // The tests encode a single text, in ISO 8859-13. Its letters have the same codes in Latin-1.
   const convert = (text: string): Buffer => Buffer.from(text, 'latin1');
   const modules: Record<string, unknown> = { '../lib/mailparser': { MailParser }, encoding: { convert }, fs: fixtures };
   const exported: Record<string, Record<string, NodeunitTest>> = {};

@@ -35,7 +35,7 @@ export interface Disruption {
   atMs: number;
   /** True if the fault killed a process that may have been delivering. */
   cutsAttempts: boolean;
-  /** End of the period in which attempts could be cut. Omitted if the fault was instantaneous. */
+  /** End of the period in which attempts could be interrupted. Omitted if the fault was instantaneous. */
   cutUntilMs?: number;
 }
 

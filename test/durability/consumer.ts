@@ -28,7 +28,9 @@ interface Page {
 }
 
 const AGAIN_MS = 30;
-/** Shares of batches after which the consumer acknowledges (and drops its cursor), or crashes before the commit. */
+/**
+ * Share of batches that the consumer acknowledges instead of committing by cursor, and share after which it crashes.
+ */
 const ACKNOWLEDGED_SHARE = 0.2;
 const DIES_SHARE = 0.1;
 
@@ -39,7 +41,7 @@ const DIES_SHARE = 0.1;
 export class Consumer {
   /** The items that the consumer handled, in order. */
   readonly visits: Visit[] = [];
-  /** Number of items that arrived again legitimately. `wrongly` lists the others. */
+  /** Number of items that were allowed to arrive again. `wrongly` contains those that were not. */
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
@@ -90,7 +92,7 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // A careless consumer has no random crashes. Otherwise the number of skipped items would depend on the seed.
+    // A careless consumer never crashes at random, because the number of skipped items would then depend on the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -108,7 +110,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // With 0, the checker excuses no duplicate by the kill of a worker, because workers have no part in a pull.
+      // With 0, the checker accepts no duplicate because of a killed worker, since workers take no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,

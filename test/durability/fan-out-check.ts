@@ -107,7 +107,9 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
   return `${summary(seed, report)} · messages ${messages} (${untold} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
 }
 
-/** Returns the fan-outs in the checker's terms: each event becomes a message that one place must receive. */
+/**
+ * Converts the fan-outs to evidence for the checker: each event becomes a message that one receiver or feed must get.
+ */
 function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)

@@ -36,7 +36,10 @@ export interface Emission extends Sent {
   fanouts: number[];
 }
 
-/** Shares of emissions without an idempotency key, with a key and sent twice at once, and with a key and sent again. */
+/**
+ * Shares of emissions: without an idempotency key, with a key and sent twice concurrently, with a key and repeated
+ * later.
+ */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;

@@ -110,7 +110,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     return found;
   }
 
-  /** Returns the numbers of failed events of two endpoints: one that was disabled, and one that sometimes fails. */
+  /** Returns the number of failed events by reason. One endpoint was disabled, and another one fails sometimes. */
   const failures = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,
@@ -118,7 +118,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     select reason, count(*)::int as events from deliveries where status in ('failed', 'dlq') and not replayed group by reason order by reason nulls last`,
     );
 
-  /** Returns the numbers of failed events that were sent again exactly once. */
+  /** Returns the number of failed events that were sent again exactly once, by reason. */
   const recoveredOnce = (): Promise<{ reason: string | null; events: number }[]> =>
     query(
       postgres.url,

@@ -128,7 +128,7 @@ describe("slow code beside other tenants' code", () => {
     expect(ended).toBe(0);
     await eventIn(server, id, 'delivered');
     expect(JSON.parse(String(target.posts()[0]?.rawBody))).toEqual({ n: 7 });
-    // Repeats the call if none of the three was accepted, because a busy machine has too little CPU time.
+    // If the machine was too busy to accept any of the three calls, repeats a call until it is accepted.
     const [taken] = (await Promise.all(loops)).filter(({ status }) => status === 200);
     const first =
       taken ??

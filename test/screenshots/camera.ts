@@ -86,7 +86,10 @@ export class Camera {
     return { state: this.state, width, screen, isDark, file, faults };
   }
 
-  /** Answers the API's calls as the state requires. The session is always known, because without it no screen opens. */
+  /**
+   * Answers API calls as the state requires. Does not intercept the session request, because no screen opens without a
+   * session.
+   */
   private async intercept(): Promise<void> {
     const isApiCall = ({ pathname }: URL): boolean => pathname.includes('/v1/') && !pathname.endsWith('/v1/session');
     if (this.state === 'loading') await this.page.route(isApiCall, () => undefined);
@@ -95,7 +98,7 @@ export class Camera {
         route.fulfill({
           status: 500,
           contentType: 'application/json',
-          // Repeats the call at once, so that the error appears without the usual waits.
+          // Makes the console repeat the call at once, so that the error appears without the usual waits.
           headers: { 'retry-after': '0' },
           body: BROKEN_ANSWER,
         }),

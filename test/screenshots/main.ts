@@ -98,7 +98,10 @@ async function takeAll(): Promise<Picture[]> {
   }
 }
 
-/** Takes the pictures of one state. An organization without objects shows the lists, and one with objects the rest. */
+/**
+ * Takes the pictures of one state. For `empty`, an organization without objects shows the lists, and one with objects
+ * shows the other screens.
+ */
 async function takeState(browser: Browser, url: string, key: string, state: State, ids: Ids): Promise<Picture[]> {
   const camera = await Camera.open(browser, url, key, state);
   const pictures: Picture[] = [];

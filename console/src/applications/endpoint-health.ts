@@ -55,9 +55,12 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
   };
 }
 
-/** Returns whether pending deliveries end at once if the endpoint is disabled, according to the cached count, or may. */
+/**
+ * Returns whether disabling the endpoint would end pending deliveries at once. Assumes it if their number is not
+ * cached.
+ */
 export function losesPending(queries: QueryClient, environment: Environment, app: string, of: OwnEndpoint): boolean {
-  // The pending deliveries of an endpoint with its own URL wait for their next attempt.
+  // If the endpoint has its own URL, its pending deliveries do not end at once. They wait for their next attempt.
   if (of.status !== 'active' || of.url !== null) return false;
   const key = ['own-endpoint-stats', environment, app, of.id];
   const cached = queries.getQueryData<{ waiting: { count: number } }>(key);

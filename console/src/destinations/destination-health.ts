@@ -29,7 +29,8 @@ export function useDestinationHealth(target: Target, isAsked = true): Destinatio
   const figures = useOutcomes(id, isAsked);
   const pending = usePending(id, isAsked);
   const isKnown = (concerns !== undefined || isError) && detail !== undefined;
-  // A disabled destination shows its state at once. The reason follows.
+  // The health of an active destination stays unknown until its details are loaded. A disabled one is shown before its
+  // reason is loaded.
   if (status === 'active' && !isKnown) return { health: null, pending };
   const health = healthOf({
     ...figures,
@@ -91,7 +92,7 @@ function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] 
   return data === undefined ? null : { count: data.count, isCapped: data.is_capped };
 }
 
-/** Returns whether deliveries to a destination are pending, according to the cached count, or may be. */
+/** Returns whether deliveries to a destination are pending. Assumes it if their number is not cached. */
 export function hasPending(queries: QueryClient, environment: Environment, id: string): boolean {
   const cached = queries.getQueryData<Schemas['EventCountItem']>(['pending-of', environment, id]);
   return cached === undefined || cached.count > 0;

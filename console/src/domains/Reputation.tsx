@@ -83,7 +83,7 @@ function Actions({ domain, reputation }: { domain: Domain; reputation: DomainRep
   );
 }
 
-/** Returns the limits of a rate. They apply to the last 24 hours, since the last resume. */
+/** Returns the limits of a rate. The rate covers the last 24 hours, but no time before sending was last resumed. */
 function limitsOf(
   thresholds: DomainReputation['thresholds'],
   rate: 'bounce_rate' | 'complaint_rate',

@@ -23,11 +23,11 @@ const COUNT_EVERY_MS = 60_000;
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** Time back to which the service scanned events, if it ended the page early. Null for a full page. */
+  /** If the service stopped scanning before the page was full, the time back to which it scanned. Otherwise null. */
   searchedTo: string | null;
   /** The query of the first page, with its times resolved. A cursor is valid only for the query that returned it. */
   query: EventQuery;
-  /** Time from which the list continues instead of from a cursor. Usually null. */
+  /** Time from which the list continues if there is no valid cursor. Usually null. */
   goesOnAt: string | null;
 }
 type Place = { cursor: string | null; query: EventQuery; oldest: string } | null;
@@ -39,7 +39,9 @@ export interface EventList {
   /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /** Time back to which the service scanned events, if it ended the last page early. Null otherwise. */
+  /**
+   * If the service stopped scanning before the last page was full, the time back to which it scanned. Otherwise null.
+   */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;

@@ -3,7 +3,7 @@ import { t } from '../kit/messages/t';
 import { ALL_EMAILS } from './template-draft';
 import { useTopics } from './topic-queries';
 
-/** Choice of what the unsubscribe link of a template's emails unsubscribes from. */
+/** Field that selects the topic, or all emails, from which the unsubscribe link of a template unsubscribes. */
 export function UnsubscribeField({ value, onChange }: { value: string; onChange: (topic: string) => void }): ReactNode {
   const { rows } = useTopics();
   const chosen = rows.find(({ id, key }) => id === value || key === value);

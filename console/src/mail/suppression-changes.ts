@@ -10,8 +10,8 @@ interface Listed {
 }
 
 /**
- * Returns whether suppressing the address again restores the suppression. This is the case for one that was added
- * manually: it has no source and no end.
+ * Returns whether suppressing the address again restores the suppression. True if it was added manually and does not
+ * expire.
  */
 export function isRestorable({ origin, expires_at: end }: { origin: string; expires_at: string | null }): boolean {
   return origin === 'manual' && end === null;

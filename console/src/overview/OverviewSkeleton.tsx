@@ -12,8 +12,8 @@ const TOTALS = [
 ] as const;
 
 /**
- * Placeholder of the overview. Its totals have their labels and are as high as those with data, as are its plots, so that
- * nothing moves.
+ * Placeholder of the overview while its data loads. Totals and plots already have their final height, so that nothing
+ * moves.
  */
 export function OverviewSkeleton(): ReactNode {
   return (

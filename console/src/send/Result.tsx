@@ -8,7 +8,7 @@ import { formatDuration } from '../kit/time/format';
 import { useSigned } from '../session/session';
 import { type Accepted, useSentEvent, useSentMessage } from './send-queries';
 
-/** Shows what became of a sent event, beside the form. */
+/** Shows the result of a sent event, next to the form. */
 export function Result({ accepted }: { accepted: Accepted | null }): ReactNode {
   return (
     <section className="send-result" aria-labelledby="send-result" aria-live="polite">

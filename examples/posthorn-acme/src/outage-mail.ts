@@ -10,7 +10,7 @@ export class OutageMail {
   constructor(events: SystemEvents, tenants: Tenants, sender: MessageSender) {
     events.on('circuit.opened', async ({ id, environmentId, data }) => {
       const tenant = await tenants.ofEnvironment(environmentId);
-      // The environment was deleted in the meantime.
+      // Null if the environment was deleted in the meantime.
       if (tenant === null) return;
       const subject = `${data.count} circuits of ${showId('org', tenant.organizationId)} are open`;
       await sender.sendEmail(

@@ -24,7 +24,7 @@ export class TallyDto {
   records: string[];
 }
 
-/** Values that the parts of the extension record, for the tests. */
+/** Values that the extension records, so that tests can check them. */
 @Injectable()
 export class Tally {
   parcels = 0;

@@ -2,7 +2,7 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { errors } from '@nats-io/nats-core';
 import { type Answer, DialFailed, failureOf, type ProbeReport } from 'posthorn';
 
-/** The result of an error for a delivery attempt and for a probe. */
+/** An error as the response of a delivery attempt and as the result of a probe. */
 export interface Explained {
   answer: Answer;
   check: NonNullable<ProbeReport['check']>;

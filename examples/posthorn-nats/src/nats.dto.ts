@@ -3,7 +3,8 @@ import { IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from 'posthorn';
 import type { NatsSubjectHourEntity } from './nats.entities.js';
 
-// `tsc`, which builds this package, does not read comments as API descriptions, so `@ApiProperty` has them.
+// `tsc`, which builds this package, does not turn comments into API descriptions. Therefore `@ApiProperty` contains
+// them.
 
 /** Page of the list of counts. */
 export class NatsSubjectsQuery {

@@ -2,7 +2,7 @@ import type { Token } from './token';
 
 /** A text that completes JSON. */
 export interface CodeCompletion {
-  /** Name of the member whose value this text can be. Null if the text is itself a name of a member. */
+  /** Name of the member for which this text is a value. Null if the text is itself the name of a member. */
   of: string | null;
   text: string;
   /** Text that explains the completion, such as a sample value. */
@@ -11,7 +11,7 @@ export interface CodeCompletion {
 
 /** The position of a caret in JSON at which text can be completed. */
 export interface CompletionPlace {
-  /** Name of the member whose value is here. Null for the name of a member. */
+  /** Name of the member whose value begins at this position. Null if the name of a member begins here. */
   of: string | null;
   /** The range that a completion replaces. */
   from: number;

@@ -19,7 +19,7 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
   useCloseOnScroll(list, isOpen);
   const select = ({ onSelect }: MenuItem): void => {
     list.current?.hidePopover();
-    // Focuses the button again before a dialog opens, because a closed dialog restores the focus that it found.
+    // Focuses the button before a dialog opens, because the dialog returns the focus to this element when it closes.
     button.current?.focus();
     onSelect();
   };

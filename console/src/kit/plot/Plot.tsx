@@ -11,7 +11,7 @@ const PlotCanvas = lazyPart(() => import('./PlotCanvas').then(({ default: compon
 
 interface PlotProps extends Plotted {
   title: string;
-  /** Plots with the same key share their cursor. */
+  /** All plots with the same key show the cursor at the same time window. */
   cursorKey: string;
   format?: (value: number) => string;
   /** Called with the time range that the user selected by dragging, or with the time window chosen in the table. */

@@ -8,7 +8,7 @@ import { drawnSeries, type Plotted, type Series } from './series';
 /** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
   label: string;
-  /** Plots with the same key share their cursor. */
+  /** All plots with the same key show the cursor at the same time window. */
   cursorKey: string;
   format: (value: number) => string;
   onCursor: (index: number | null) => void;
@@ -132,7 +132,7 @@ function seriesOf({ label, kind, tone, dash = 'solid' }: Series, place: HTMLElem
   return { label, stroke, width: 1, fill, points: { show: false }, ...(paths && { paths }) };
 }
 
-/** Returns diagonal stripes. They are opaque, because a part of a stack covers the sum behind it. */
+/** Returns a pattern of diagonal stripes. It is opaque, because in a stack it is drawn over the bar of the total. */
 function stripes(stroke: string, place: HTMLElement): CanvasPattern | string {
   const tile = Object.assign(document.createElement('canvas'), { width: STRIPES, height: STRIPES });
   const context = tile.getContext('2d');

@@ -32,7 +32,7 @@ export type Health =
   | { state: 'healthy' }
   | { state: 'unknown' };
 
-/** Minimum share of failed attempts of a degraded target. Retries make up for a lower share. */
+/** Share of failed attempts from which a target counts as degraded. Retries compensate for a lower share. */
 const DEGRADED_MIN = 0.01;
 /** Minimum number of attempts for which the last hour alone decides, so that a target recovers within the hour. */
 const HOUR_ATTEMPTS_MIN = 10;

@@ -26,7 +26,7 @@ export function ColumnHandle({ list, column, label, drag, store, reset }: Column
     from === null || clientX === from.x ? widthPx : clampWidth(from.px + clientX - from.x);
   const press = (event: KeyboardEvent): void => {
     const step = STEPS[event.key];
-    // The measured width, because the state follows only after the browser has drawn the previous step.
+    // Uses the measured width, because the state is updated only after the browser has drawn the previous step.
     if (step !== undefined) store(column, measure(handle.current) + step);
     else if (event.key === 'Home') reset(column);
     else return;

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 
-/** Shows the full text of a shortened cell on hover, for content whose text is not known before it is drawn. */
+/** Shows the full text of a shortened cell on hover, for cells whose text is known only after rendering. */
 export function showFullText({ currentTarget: cell }: MouseEvent<HTMLElement>): void {
   if ([cell, ...cell.querySelectorAll('*')].some(isShortened)) cell.title = cell.innerText.replace(/\s+/g, ' ');
   else cell.removeAttribute('title');

@@ -25,7 +25,7 @@ export function useFittedWidths(region: RefObject<HTMLElement | null>, widths: W
     };
     fit();
     let frame = 0;
-    // In the next frame, because a change of the observed element inside of its observer is an error.
+    // Waits for the next frame, because an observer that resizes its own element causes a browser error.
     const observer = new ResizeObserver(() => {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(fit);

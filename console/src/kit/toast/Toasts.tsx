@@ -49,7 +49,7 @@ function ToastLine({ toast, onFocusLost }: { toast: Toast; onFocusLost: () => vo
     return () => {
       if (element?.contains(document.activeElement)) onFocusLost();
     };
-    // `onFocusLost` is not a dependency, because only its call at the end counts.
+    // `onFocusLost` is not a dependency, because it is called only when the message disappears.
   }, []);
   return (
     <div

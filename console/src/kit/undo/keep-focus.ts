@@ -1,4 +1,4 @@
-/** Number of frames in which the removal of the focused element is noticed. Rendering may take several frames. */
+/** Number of frames to wait for the removal of the focused element. Rendering may take several frames. */
 const FRAMES_MAX = 60;
 
 /**

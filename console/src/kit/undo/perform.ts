@@ -1,15 +1,15 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query';
 
-/** Cached data that shows a changed state: the data of all queries whose keys begin with `queryKey`. */
+/** Cached data that a change affects: the data of all queries whose keys begin with `queryKey`. */
 export interface ChangedView {
   queryKey: QueryKey;
   /** Returns the data after the change. */
   change: (data: unknown, queryKey: QueryKey) => unknown;
 }
 
-/** A change of one object, of which the pages show the result before the API has responded. */
+/** A change of one object. The pages show the result before the API has responded. */
 export interface Change {
-  /** Object that changes. While a change of it runs, another one is ignored. */
+  /** Object to change. While a change of this object runs, further changes of it are ignored. */
   subject: string;
   views: readonly ChangedView[];
   /** Keys of other queries to refetch afterwards. */
@@ -47,7 +47,7 @@ export async function perform(
   subjects.add(subject);
   const keys = [...views.map(({ queryKey }) => queryKey), ...refreshed];
   for (const key of keys) count(key, 1);
-  // A response that is under way would show the state before again.
+  // Cancels running queries, because their responses would show the state before the change.
   await Promise.all(views.map(({ queryKey }) => queries.cancelQueries({ queryKey })));
   const undo = apply(queries, views);
   try {
