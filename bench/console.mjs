@@ -19,7 +19,7 @@ const CHROMIUM = process.env.POSTHORN_TEST_CHROMIUM ?? '/usr/bin/chromium';
 const STARTS = 5;
 const KEY_EVERY_MS = 400;
 const SENDING_CONNECTIONS = 64;
-/** Time without a change of the page's counts after which a burst of messages counts as fully shown. */
+/** A burst of messages counts as fully shown after the page's counts have not changed for this time. */
 const UNCHANGED_MS = 3_000;
 const SETTLED_MS_MAX = 60_000;
 const ROW_PX = 40;

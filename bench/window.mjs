@@ -24,7 +24,9 @@ const FILL_WITHIN_MS = 300_000;
 export const WAITING = 'waiting';
 /** Number of recipient domains of emails. With a single domain, the throttle of that domain would limit the rate. */
 const EMAIL_DOMAINS = 1000;
-/** Number of parts of a measured window, unless the window is a slice. A confidence interval needs six samples. */
+/**
+ * Number of parts into which a window is divided, unless it is a slice. A confidence interval needs at least six parts.
+ */
 export const PARTS = 8;
 
 /**

@@ -12,7 +12,7 @@ const ALIAS = '00000000-0000-0000-0000-00000000000a';
 const FORWARDED = 5_000;
 const [LATEST, OTHER] = ['00000000-0000-0000-0000-0000000000f1', '00000000-0000-0000-0000-0000000000f2'];
 
-/** The SQL statements for forward addresses and automatic replies, on a database without a server. */
+/** Tests the SQL statements for forward addresses and automatic replies on a database. The service does not run. */
 describe('the stores of alias actions', () => {
   let database: TestDatabase;
   let kernel: Database;

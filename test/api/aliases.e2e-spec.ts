@@ -28,7 +28,7 @@ describe('/v1/aliases', () => {
     await targets?.close();
   });
 
-  /** Creates a domain as after a successful domain check (verified, able to receive email), and returns its id. */
+  /** Creates a domain in the state after a successful check: verified, and able to receive email. Returns its id. */
   async function receivingDomain(host: string, kind = 'email'): Promise<string> {
     const { id } = expectStatus(
       await server.api('POST', '/v1/domains', { domain: host, kind, acknowledge_mx_conflict: true }),

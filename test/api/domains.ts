@@ -26,11 +26,11 @@ export interface DomainsScene {
   host(): string;
   /** Creates a domain and returns it. */
   create(kind: string, host?: string): Promise<ApiAnswer['json']>;
-  /** Publishes records returned by the API in the zone. */
+  /** Adds records that the API returned to the test's DNS zone. */
   publish(records: readonly ShownRecord[]): void;
   /** Removes the records from the zone. */
   withdraw(records: readonly ShownRecord[]): void;
-  /** Runs a real check, no matter when the last check ran, and returns the domain. */
+  /** Checks the domain's DNS records, no matter when the last check ran, and returns the domain. */
   verify(id: string, at?: PosthornServer): Promise<ApiAnswer['json']>;
   verified(kind: string, host?: string): Promise<ApiAnswer['json']>;
   /** Moves stored times back, as if the given number of hours had passed since the last check. */

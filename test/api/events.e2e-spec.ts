@@ -83,7 +83,7 @@ describe('events', () => {
             // The answer 410 disables the destination, so a second send would be rejected.
             if (status === 'failed' && eventType === 'invoice.void') continue;
             const messageId = await send(server, destination, { event_type: eventType });
-            // An event that waits for its first attempt is `retrying` too.
+            // Waits for the first attempt, because an event without an attempt is also `retrying`.
             await eventAfter(server, messageId, 1);
             const event = await eventIn(server, messageId, status);
             const { id, event_type, destination: where, message_id, received_at } = event;

@@ -51,7 +51,7 @@ describe('a fan-out', () => {
     return { id, secret, target };
   }
 
-  /** Returns the positions in `listeners` of the endpoints that a message was sent to. */
+  /** Returns which endpoints a message was sent to, as positions in `listeners`. */
   async function reached(listeners: readonly { id: string }[], messageId: string): Promise<number[]> {
     const events = await eventsOf(server, messageId);
     return events.map(({ endpoint }) => listeners.findIndex(({ id }) => id === endpoint)).sort();

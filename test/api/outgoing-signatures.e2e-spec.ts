@@ -10,7 +10,7 @@ import { expectStatus, openSql, type Sql, uuidOf, WITHIN_MS } from './scene.js';
 import { submissionPortOf, submit } from './submitting.js';
 
 const PLATFORM = 'posthorn.example';
-/** Domain whose mail the platform's key signs. */
+/** Domain without its own keys. The platform's key signs its mail. */
 const HOST = 'mail.customer.example';
 /** Domain with keys of its own, RSA and Ed25519. */
 const OWN_HOST = 'own.customer.example';

@@ -150,7 +150,7 @@ describe('pages behind a path, with separate roles', () => {
       `${PREFIX}/signout`,
     ]);
 
-    // The test helper posts to the URL without the path prefix.
+    // The test helper posts to the URL without the path prefix, so this browser adds the prefix.
     const answer = await decide(
       {
         get: (at: string) => browser.get(at),

@@ -29,8 +29,8 @@ const CONNECTIONS = 4;
 const MANY_WITHIN_MS = 60_000;
 
 /**
- * Tests that Posthorn lacks known gaps of competing products (docs/peers.md). Each title begins with the issue or file
- * that shows the gap.
+ * Tests that known gaps of competing products do not exist in Posthorn (docs/peers.md). Each title begins with the
+ * issue or file that shows the gap.
  */
 describe("peers' gaps", () => {
   let server: PosthornServer;

@@ -107,7 +107,7 @@ describe('order of a replay', () => {
     await startReplay(server, inlet);
     await target.arrived(500, WITHIN_MS);
 
-    // Returns the stored attempts, because the receiver gets the request of an attempt before the attempt is stored.
+    // Returns the stored attempts. An attempt is stored only after the receiver has got its request.
     const recorded = (): Promise<{ at: string; id: string }[]> =>
       sql.rows(
         `select a.started_at::text as at, a.event_id::text as id from attempts a join events e on e.id = a.event_id where e.target_id = $1 order by a.started_at, a.event_id`,

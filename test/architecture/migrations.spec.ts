@@ -18,10 +18,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/**
- * Removes NOT VALID before schemas are compared. A down migration adds it to check constraints, because it does not
- * check existing rows.
- */
+/** Removes NOT VALID, which only down migrations add to a check constraint, because they do not check existing rows. */
 const checked = (schema: readonly string[]): string[] => schema.map((line) => line.replace(/ NOT VALID$/, ''));
 
 describe('migrations', () => {

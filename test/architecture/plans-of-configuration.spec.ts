@@ -132,7 +132,7 @@ const topics = (): TopicsStore => new TopicsStore(database, clock);
 const subscriptions = (): TopicSubscriptionsStore => new TopicSubscriptionsStore(database);
 const suppressions = (): SuppressionsStore => new SuppressionsStore(database);
 
-/** A query with its title, the expected index (or several, if each of them bounds the work) and the page limit. */
+/** A query with its title, the expected index (or several allowed indexes), and the page limit. */
 type Query = [title: string, run: () => Promise<unknown>, index: string | string[], pagesMax?: number];
 
 const QUERIES: Query[] = [

@@ -36,8 +36,8 @@ const WAIT_MS_MAX = 20_000;
   });
 
   beforeEach(async () => {
-    // Does not bypass the pages' CSP, because the pages must work without scripts. The accessibility checker runs
-    // despite the CSP.
+    // Keeps the content security policy of the pages active, because the pages must work without scripts. The
+    // accessibility checker runs nevertheless.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS_MAX);

@@ -18,7 +18,7 @@ export interface Subscription {
   goesTo: 'path' | 'registry' | 'feed';
 }
 
-/** An endpoint, and the place where its deliveries are observed. */
+/** An endpoint, and the receiver path or feed at which the test observes its deliveries. */
 export interface Listener {
   /** Id of the endpoint (`ep_…`). */
   endpoint: string;

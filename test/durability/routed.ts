@@ -42,7 +42,7 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** A stored event. Its id comes from an answer. After an attempt without an answer, the id comes from an arrival. */
+/** A stored event. Its id comes from the answer, or from an arrival if an attempt got no answer. */
 interface Stored {
   id: string;
   posted: Posted;

@@ -24,7 +24,9 @@ interface Lock {
 const lockIn = (file: string): [string, Lock['packages'][string]][] =>
   Object.entries((JSON.parse(readFileSync(file, 'utf8')) as Lock).packages).filter(([place]) => place !== '');
 
-/** The commands in this section of the README, and the last of these commands, which starts the service. */
+/**
+ * The commands in the README section for installing without a clone, and the last of them, which starts the service.
+ */
 const [, commands = ''] =
   /^## Install without a clone\n[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(textOf('README.md')) ?? [];
 const start = commands.trimEnd().split('\n').at(-1) ?? '';

@@ -5,7 +5,10 @@ import { hasPythonModules, hasTool } from './optional-tools.js';
 
 const PYTHON = process.env['POSTHORN_TEST_PYTHON'] ?? '';
 
-/** Prints whether the signature of each message on standard input is valid. The only DNS record is one key record. */
+/**
+ * Prints whether the signature of each message on standard input is valid. Resolves a single DNS record, which contains
+ * the key.
+ */
 const PROGRAM = `
 import base64, dkim, json, sys
 given = json.load(sys.stdin)
@@ -33,7 +36,9 @@ count = sum(1 for name, value in message.headers if name.lower() == b"dkim-signa
 print(json.dumps({"dkim": [verdict(index) for index in range(count)], "arc": dkim.arc_verify(raw, dnsfunc=find)[0].decode()}))
 `;
 
-/** Verdicts in the words of RFC 8601 on all DKIM signatures of a message, in their order, and on its ARC chain. */
+/**
+ * Verdicts, in the terms of RFC 8601, on a message: one for each DKIM signature, in order, and one for its ARC chain.
+ */
 export interface SignatureVerdicts {
   dkim: string[];
   arc: string;

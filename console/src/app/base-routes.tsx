@@ -4,7 +4,9 @@ import { ARRIVED } from './arrived';
 import { Missing, Wrong } from './Missing';
 import { Shell } from './Shell';
 
-/** The session request. It is sent once, and all callers share it. Later API calls detect the end of the session. */
+/**
+ * The session request. It is sent once, and all callers share it. Later API calls detect that the session has ended.
+ */
 let asked: Promise<OwnSession> | null = null;
 
 /** Returns the session. Leaves the page for the sign-in page if no user is signed in. */

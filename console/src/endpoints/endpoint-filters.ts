@@ -36,7 +36,7 @@ export function readRequestFilters(search: Readonly<Record<string, unknown>>): R
   };
 }
 
-/** Reads the id of the request with which settings are tested from the query parameters of the page's URL. */
+/** Reads, from the page's URL, the id of the request with which settings are tested. */
 export function readTried(search: Readonly<Record<string, unknown>>): { request?: string } {
   const { request } = search;
   return typeof request === 'string' && /^(req|evt)_[0-9A-Za-z]{26}$/.test(request) ? { request } : {};

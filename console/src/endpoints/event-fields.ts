@@ -2,7 +2,7 @@ import { type Node, type ParseError, parseTree } from 'jsonc-parser';
 import type { CodeCompletion } from '../kit/code/completion';
 import { LEAF_TYPES, OPERATORS } from './conditions';
 
-/** A request, as far as filters read it. */
+/** The parts of a request that filters read. */
 export interface FilteredRequest {
   query: string;
   headers: readonly (readonly string[])[];

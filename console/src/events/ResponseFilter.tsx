@@ -2,7 +2,9 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import { t } from '../kit/messages/t';
 import { type EventFilters, responseChanges } from './event-filters';
 
-/** Filter by the status of the last response: one status such as `503`, or a class, which the error filter then shows. */
+/**
+ * Filter by the status of the last response: a single status such as `503`. The error filter shows classes of statuses.
+ */
 export function ResponseFilter({
   value,
   error,
@@ -26,7 +28,7 @@ export function ResponseFilter({
     setRefused(changes === null);
     if (changes === null) return;
     onChange(changes);
-    // The error filter shows a class of statuses.
+    // Clears this field for a class of statuses, because the error filter shows it.
     if (changes.response_status === undefined) setText('');
   };
   return (

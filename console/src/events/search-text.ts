@@ -16,7 +16,7 @@ export type SearchKind =
   | 'provider-uuid'
   | 'type';
 
-/** A typed text: what it names, and the filter that finds it. */
+/** The kind of text that the user typed, and the filter that finds it. */
 export interface SearchTarget {
   kind: SearchKind;
   filter: Searched;

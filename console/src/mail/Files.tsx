@@ -17,7 +17,7 @@ export interface MailFile {
   isInline: boolean;
   /** Path of the file in the API. */
   path: string;
-  /** Creates a URL of the file that needs no key, for an hour. Absent if the user may not create one. */
+  /** Creates a URL that opens the file without a key for an hour. Absent if the user may not create one. */
   link?: () => Promise<string>;
 }
 

@@ -13,7 +13,7 @@ import { SUBSCRIPTIONS, type TopicFilters } from './mail-filters';
 import { SubscriptionLookup } from './SubscriptionLookup';
 import { type Subscription, type Topic, useSubscriptions } from './topic-queries';
 
-/** Addresses whose subscription to a topic was set, with a filter. */
+/** Addresses for which a subscription to a topic, or an unsubscription, is stored. The list has a filter. */
 export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

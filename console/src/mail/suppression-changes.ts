@@ -2,7 +2,7 @@ import { withoutRow, withRow } from '../kit/undo/cached-rows';
 import type { ChangedView } from '../kit/undo/perform';
 import type { SuppressionFilters } from './mail-filters';
 
-/** A suppression, as far as lists filter it. */
+/** The fields of a suppression by which lists are filtered. */
 interface Listed {
   id: string;
   email: string;

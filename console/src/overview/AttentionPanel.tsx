@@ -98,7 +98,7 @@ function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
   );
 }
 
-/** Returns the explanation of a problem. A type whose sentence has more details keeps the API's sentence. */
+/** Returns the explanation of a problem, or the API's sentence if it has more details or no translation. */
 function textOf({ type, count, sentence }: Concern): string {
   const reason = reasonIn(sentence);
   if (type === 'target.disabled' && reason === null) return sentence;

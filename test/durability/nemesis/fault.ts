@@ -21,9 +21,9 @@ export interface Inflicted {
   disruptions: readonly Disruption[];
   /** Whether storage was down, so that no node could accept messages. */
   isOutage: boolean;
-  /** Extra time of each round trip to storage, if that was the fault. */
+  /** Extra time of each round trip to storage. Set only by the fault that slows storage down. */
   roundTripMs?: number;
-  /** Number of stopped processes that exited at the end of their drain time with unfinished work. */
+  /** Number of stopped processes that exited with unfinished work, because their drain time was over. */
   undrained?: number;
   /** Addresses of API nodes that were down. */
   away: readonly string[];

@@ -45,7 +45,8 @@ export class Round {
     const { fleet, kinds } = this;
     this.startedAtMs = Date.now();
     const earlier = new Set(fleet.arrivals.map(({ id }) => id));
-    // A request that arrives after the end of the previous round is a duplicate.
+    // Requests that arrived after the end of the previous round. They are duplicates, because all its messages had
+    // arrived before.
     const strays = await fleet.collect();
     const crashed = fleet.scene.crashes().length;
     const load = fleet.load(CONCURRENCY, PAUSE_MS);

@@ -8,7 +8,7 @@ interface Choice {
   /** Chosen types and patterns. An empty choice means all event types. */
   value: readonly string[];
   onChange: (value: string[]) => void;
-  /** Returns a text. The console and the portal have catalogues of their own. */
+  /** Returns a text in the user's language. The console and the portal have separate catalogs of texts. */
   text: (key: TextKey, values?: Readonly<Record<string, string>>) => string;
 }
 

@@ -24,7 +24,7 @@ export function headlineOf(fault: FaultFields, language: string): { headline: st
   return { headline: message ?? t('wrong.title'), original: null };
 }
 
-/** Returns the objects that use the object to delete: ids, or kinds with ids. */
+/** Returns the objects that prevent a deletion because they use the object: as ids, or as kinds with ids. */
 export function usersOf({ used_by: users }: Readonly<Record<string, unknown>>): string[] {
   if (!Array.isArray(users)) return [];
   return (users as unknown[]).map((user) =>

@@ -116,7 +116,7 @@ function LongJson({ text, label, found, lines, tokens, folds, goTo }: ViewProps)
   );
 }
 
-/** The rest of a folded object or array: the number of hidden lines, and its closing bracket. */
+/** Text in place of the folded lines: their number, and the closing bracket. */
 function Cut({ text, line, lines }: { text: string; line: number; lines: JsonLines }): ReactNode {
   const close = lines.folds.get(line) ?? line;
   return (

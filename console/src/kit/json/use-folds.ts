@@ -59,7 +59,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
   };
   return {
     folded,
-    // If the text contains anything that can be folded, its first line can be folded.
+    // Starts at the first line. This line can be folded if any line can.
     active: active ?? 0,
     toggle,
     foldAll: () => set(new Set([...lines.folds.keys()].filter((line) => line !== 0)), null),

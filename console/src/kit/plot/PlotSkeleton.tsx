@@ -2,7 +2,10 @@ import './plot.css';
 import '../load/skeleton.css';
 import type { ReactNode } from 'react';
 
-/** Placeholder of a plot that is loading, as high as the plot. The page says that it is loading. */
+/**
+ * Placeholder of a plot that is loading, as high as the plot. Screen readers skip it, because the page announces the
+ * loading.
+ */
 export function PlotSkeleton(): ReactNode {
   return (
     <div className="plot skeleton" aria-hidden="true">

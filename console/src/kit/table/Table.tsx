@@ -13,7 +13,9 @@ export interface Column<Row> {
   /** Name of the column in stored preferences. Unique in the table. */
   id: string;
   label: string;
-  /** Returns the content of a cell. Text is isolated, because a right-to-left text must not reorder its neighbors. */
+  /**
+   * Returns the content of a cell. The table isolates text, so that right-to-left text does not reorder its neighbors.
+   */
   cell: (row: Row) => ReactNode;
   /** Returns the full text of a cell that is not plain text, for the tooltip of a shortened cell. */
   full?: (row: Row) => string;
@@ -54,7 +56,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   const looks = columns.map(lookOf);
   const shape = looks.join();
   useFittedWidths(region, sizing.widths, shape);
-  // While the user drags, only the header changes.
+  // Rows are memoized, because only the header changes while the user drags a column border.
   const body = useMemo(
     () =>
       rows.map((row) => (

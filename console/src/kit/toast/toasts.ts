@@ -2,7 +2,7 @@
 export interface Toast {
   id: number;
   text: string;
-  /** A message about an action that failed stays until the user closes it. */
+  /** `bad` stands for a failed action. Such a message stays until the user closes it. */
   tone: 'good' | 'bad';
   action: ToastAction | null;
   subject: string | null;
