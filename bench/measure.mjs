@@ -17,8 +17,8 @@ const HAS_SCHEDSTAT = existsSync('/proc/self/schedstat');
 function readProcess(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The process name in parentheses may contain any character. Count the fields after the name: state, ppid, …, utime
-    // (12th).
+    // The process name is in parentheses and may contain any character. Fields are therefore counted after it: state,
+    // ppid, …, utime (12th).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -39,7 +39,7 @@ describe('the stores of alias actions', () => {
     await client.query('truncate aliases, forward_addresses, auto_replies');
   });
 
-  /** Creates aliases. `forwardTo` is SQL for an array of forward addresses. It can use `i`, the number of the alias. */
+  /** Creates aliases. `forwardTo` is SQL for an array of forward addresses, in which `i` is the number of the alias. */
   const addAliases = (count: number, forwardTo: string, removedAt = 'null'): Promise<unknown> =>
     client.query(
       `insert into aliases (environment_id, id, kind, local_part, address, destination_ids, allowed_senders, forward_to, version, created_at, updated_at, removed_at)
@@ -47,7 +47,7 @@ describe('the stores of alias actions', () => {
        from (select i, gen_random_uuid() as id from generate_series(1, $2::int) i) made`,
       [ENVIRONMENT, count],
     );
-  /** Creates forward addresses. `address` is SQL that can use `i`, the number of the address. */
+  /** Creates forward addresses. `address` is SQL in which `i` is the number of the address. */
   const addAddresses = (count: number, address: string, state = 'confirmed', age = '2 days'): Promise<unknown> =>
     client.query(
       `insert into forward_addresses (environment_id, address, state, nonce, requested_at, tries)

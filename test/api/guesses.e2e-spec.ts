@@ -73,7 +73,8 @@ describe('guessing API keys and sessions', () => {
 
     const flood = await Promise.all(Array.from({ length: GUESSES }, () => ask(unknownKey())));
     expect(flood.filter((status) => status === 429).length).toBeGreaterThanOrEqual(GUESSES - LOOKED_UP_MAX);
-    // Empties the caches. Every change to a key empties the session cache, and removes the key from the key cache.
+    // Rotates the key to empty the caches: any change to a key empties the session cache, and removes the key from the
+    // key cache.
     await server.api('POST', `/v1/keys/${id}/rotate`, { grace_seconds: 60 });
 
     expect([await ask(as(key)), await ask(asPage(cookie))]).toEqual([200, 200]);

@@ -64,7 +64,7 @@ describe('Idempotency-Key', () => {
   });
   const wasReplayed = ({ headers }: ApiAnswer): boolean => headers.get('idempotent-replayed') === 'true';
 
-  /** Expects the first response again, byte for byte, marked as replayed and with a new request id. */
+  /** Expects that `again` repeats the first response byte for byte, is marked as replayed, and has a new request id. */
   function expectReplays(again: ApiAnswer, first: ApiAnswer): void {
     expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text });
     expect([wasReplayed(first), wasReplayed(again)]).toEqual([false, true]);

@@ -222,7 +222,8 @@ describe('keys', () => {
       expect(both.map(({ status }) => status).sort()).toContain(204);
       expect(both.filter(({ status }) => status === 204)).toHaveLength(1);
       expect(rotated.status).toBe(200);
-      // An admin key of the live environment can create keys of both environments, so the test key is not the last one.
+      // The only admin key of the test environment can be revoked, because a live admin key can create keys of both
+      // environments.
       expect((await alone.api('DELETE', `/v1/keys/${own.id}`, undefined, as(test))).status).toBe(204);
       await alone.stop();
     }, 60_000);

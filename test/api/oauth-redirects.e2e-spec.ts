@@ -17,7 +17,7 @@ import { PlainBrowser } from './signing-in.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 
-/** Invalid parameters whose error RFC 6749 reports to the client, by a redirect. */
+/** Invalid parameters. RFC 6749 requires that the server reports these errors to the client, by a redirect. */
 const FAULTS: [string, Record<string, string | null>][] = [
   ['response_type=token', { response_type: 'token' }],
   ['no response_type', { response_type: null }],

@@ -13,8 +13,8 @@ export interface OwnFleet {
 }
 
 /**
- * Runs a test with its own database and processes, and removes both afterwards. Such tests can wait for real time, such
- * as the end of a lease, concurrently.
+ * Runs a test with its own database and processes, and removes both afterwards. This lets tests that wait for real
+ * time, such as the end of a lease, run concurrently.
  */
 export async function inOwnFleet(test: (fleet: OwnFleet) => Promise<void>): Promise<void> {
   const [database, targets] = await Promise.all([createDatabase(), startTargets()]);

@@ -25,7 +25,9 @@ const seat = (name: string): Statement => ({ name, text: 'insert into seats (id)
 const seats = async (): Promise<{ id: number; xid: string }[]> =>
   (await direct.query('select id, xid from seats order by id')).rows;
 
-/** Returns a statement to run in the commit of another operation. After the commit, `rows` contains its result. */
+/**
+ * Returns a statement that runs in the transaction of another operation. After the commit, `rows` contains its result.
+ */
 function ride(statement: Statement, values: unknown[]): PiggybackStatement & { rows: unknown[] | null } {
   const taken = {
     statement,

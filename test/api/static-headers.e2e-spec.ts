@@ -14,7 +14,8 @@ const TOKEN = 'a token that only the receiver and its owner know';
 const EVIL = { 'X-Internal-Token': 'evil', 'x-own': "the provider's" };
 
 /**
- * A destination's static headers always override the headers of a received request, because its caller is not trusted.
+ * A destination's static headers always override the headers of a received request, because the sender of the request
+ * is not trusted.
  */
 describe('static headers of a destination', () => {
   let server: PosthornServer;

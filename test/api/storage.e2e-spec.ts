@@ -22,7 +22,8 @@ import {
 } from './scene.js';
 
 /**
- * Time limit for recovery. A claim whose response was lost is released when its worker id expires, up to 60 s later.
+ * Time limit for recovery. If the response to a claim was lost, the claim is released when the worker id expires, up to
+ * 60 s later.
  */
 const MADE_GOOD_WITHIN_MS = 80_000;
 

@@ -32,7 +32,7 @@ import { countOf, endWindows, flushSignals, listen } from './system-event-target
 const TYPE: SystemEventType = 'circuit.opened';
 const [ONE, OTHER] = ['019a9f65-0000-7000-8000-000000000001', '019a9f65-0000-7000-8000-000000000002'] as const;
 
-/** Inserts signals as if the circuits of `subjects` destinations had just opened, `each` times per destination. */
+/** Inserts the rows that are stored when circuits open: `each` rows for each of `subjects` destinations. */
 async function addSignals(sql: Sql, subjects: number, each: number): Promise<void> {
   await sql.rows(
     `

@@ -82,7 +82,10 @@ export async function explain(
   }
 }
 
-/** Returns a value as SQL text. A Buffer is an array in the binary format, which PostgreSQL itself converts to text. */
+/**
+ * Returns a value as an SQL literal. PostgreSQL converts a Buffer, which contains an array in the binary format, to
+ * text.
+ */
 async function literalOf(client: pg.PoolClient, value: unknown): Promise<string> {
   if (value === null) return 'null';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -97,7 +100,10 @@ async function literalOf(client: pg.PoolClient, value: unknown): Promise<string>
   return client.escapeLiteral(rows[0]?.text ?? '');
 }
 
-/** Returns the index that migrations made for each index of a partition, or null if the partition is empty. */
+/**
+ * Returns, for each index of a partition, the index of the parent table that migrations created. Null for an empty
+ * partition.
+ */
 async function parentsOfIndexes(client: pg.PoolClient, names: readonly string[]): Promise<Map<string, string | null>> {
   const { rows } = await client.query<{ child: string; parent: string | null }>(
     `

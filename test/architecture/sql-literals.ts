@@ -17,7 +17,10 @@ const WITHOUT_SQL = /^src\/(cli|client)\//;
 const STATEMENT =
   /^[\s(]*(select|insert\s+into|update|delete\s+from|merge\s+into|with\s+(recursive\s+)?\w+\s*(\([^)]*\)\s*)?as)(\s|\(|$)/;
 const MAY_HOLD_STATEMENT = /['"`][\s(]*(select|insert|update|delete|merge|with)\s/;
-/** Matches a query builder's parameter, such as `:prefix`. TypeORM replaces it with `$1`. A cast has two colons. */
+/**
+ * Matches a query builder's parameter, such as `:prefix`, which TypeORM replaces with `$1`. Does not match casts, which
+ * have two colons.
+ */
 const NAMED_PARAMETER = /(?<!:):[a-z]\w*/i;
 
 export const isStatement = (text: string): boolean => STATEMENT.test(text);

@@ -13,7 +13,7 @@ import {
 
 /** SQL literals that need not be part of a checked statement. The comment above each gives the reason. */
 const EXCEPTIONS = [
-  // TypeORM creates the table of applied migrations. Each extension has its own table name.
+  // The table name is a variable: each extension has its own table of applied migrations, which TypeORM creates.
   'src/bootstrap/data-source.ts: select name from "…" where name <> all($1) order by timestamp desc, id desc',
   // This statement names no table, and its channel name is random.
   "src/kernel/database/connection-check.ts: select pg_notify('…', '')",

@@ -32,7 +32,7 @@ const NEED_IDS = new Set([
   'deleteSecret',
   'revokeKey',
 ]);
-/** The token of this operation expires after a minute, which a slow machine exceeds. */
+/** A slow machine may need longer than the minute for which the token of this operation is valid. */
 const TOO_LATE = 'showMail';
 
 /** Time limit for a page to show the expected content. A page that works is faster. */

@@ -23,7 +23,7 @@ const files =
           .map((file) => path.join(directory, name, file)),
       );
 
-/** Returns a message with damage as connections, mail servers and disks cause it. `seed` determines the damage. */
+/** Returns a damaged message. `seed` selects the damage, which connections, mail servers or disks could have caused. */
 function broken(raw: Buffer, seed: number): Buffer {
   let state = (seed * 2_654_435_761) >>> 0;
   const next = (max: number): number =>

@@ -21,10 +21,7 @@ export interface Victims {
   postgres: KillablePostgres;
 }
 
-/**
- * The kinds of seven kills in a row. The sequence is repeated, and after every four kills the test waits for an empty
- * queue.
- */
+/** Kinds of kills, in a sequence that is repeated. After every four kills, the test waits for an empty queue. */
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];

@@ -69,7 +69,7 @@ export class Load extends Sender {
   }
 
   /**
-   * Retries until the message is accepted. Returns true if the accepting answer repeats the answer to an earlier
+   * Retries until the message is accepted. Returns true if the 202 is a repetition of the response to an earlier
    * attempt.
    */
   private async sendUntilAccepted(message: Sent, body: string, firstUrl: number): Promise<boolean> {

@@ -91,7 +91,9 @@ describe('mail under kill -9, step by step', () => {
 
   const kill = (): Promise<void> => server.kill('SIGKILL');
 
-  /** Opens an SMTP conversation up to the point where the message is expected. Returns the session and the letter. */
+  /**
+   * Opens an SMTP session up to the point at which the server expects the message. Returns the session and the message.
+   */
   async function begun(isLarge: boolean): Promise<{ talk: SmtpTalk; letter: Letter }> {
     const subject = `letter-${letters.length}`;
     const letter = {

@@ -10,8 +10,8 @@ const EVENTS = 5_000;
 const FEW = 200;
 const CONCURRENCY = 32;
 /**
- * Time until an interrupted job continues. It counts as abandoned after 15 seconds, and the next poll comes within 3
- * more.
+ * Maximum time until an interrupted job continues. It counts as abandoned after 15 s, and the next poll is at most 3 s
+ * later.
  */
 const FORGOTTEN_MS = 15_000 + 3_000;
 /** Time to start a process on a quiet machine. */

@@ -78,8 +78,8 @@ describe('the packed file', () => {
       'npm-shrinkwrap.json',
       'package.json',
     ]);
-    // Posthorn's replacement for this package is in Posthorn's own folder, because @nestjs/swagger requires the
-    // original one in the extension's folder (ADR 40).
+    // This folder contains Posthorn's replacement for the package, because @nestjs/swagger requires the original one in
+    // the extension's folder (ADR 40).
     expect(readdirSync(path.join(posthorn, 'node_modules'))).toEqual(['swagger-ui-dist']);
     expect(lstatSync(path.join(posthorn, bin['posthorn'] as string)).mode & 0o111).toBe(0o111);
   });

@@ -102,7 +102,7 @@ describe('names', () => {
     zone['moving.example.com'] = { addresses: ['127.0.0.1'], ttlSeconds: 1 };
     const destination = await destinationAt(server, named(target, 'moving.example.com'));
     zone['moving.example.com'] = { addresses: ['10.1.2.3'], ttlSeconds: 1 };
-    // A keep-alive connection would continue to use the address that was checked.
+    // Closes each connection, because a keep-alive connection would continue to use the address that was checked.
     target.answerBy(() => ({ headers: { connection: 'close' } }));
 
     await expect(refusedAttempt(destination)).resolves.toMatchObject({

@@ -7,8 +7,8 @@ import type { Config } from '#kernel/config/config.js';
 import type { RetentionGate } from '#kernel/database/retention-gate.js';
 
 /**
- * Conditions for jobs in a test. Default: the process is a worker, removal by age is allowed, and the poller does
- * nothing.
+ * Environment of the jobs in a test. By default, the process is a worker, data may be removed by age, and the poller
+ * does nothing.
  */
 interface Surroundings {
   isWorker?: boolean;

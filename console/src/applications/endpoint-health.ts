@@ -56,7 +56,7 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
 }
 
 /**
- * Returns whether disabling the endpoint would end pending deliveries at once. Assumes it if their number is not
+ * Returns whether disabling the endpoint would end pending deliveries at once. Returns true if their number is not
  * cached.
  */
 export function losesPending(queries: QueryClient, environment: Environment, app: string, of: OwnEndpoint): boolean {

@@ -35,7 +35,7 @@ export function useAudit(filters: AuditFilters) {
   });
 }
 
-/** A resource with its name, and a text that tells resources with the same name apart. */
+/** A resource with its name, and a text that distinguishes resources with the same name. */
 export interface Named {
   id: string;
   name: string;

@@ -92,7 +92,7 @@ function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] 
   return data === undefined ? null : { count: data.count, isCapped: data.is_capped };
 }
 
-/** Returns whether deliveries to a destination are pending. Assumes it if their number is not cached. */
+/** Returns whether deliveries to a destination are pending. Returns true if their number is not cached. */
 export function hasPending(queries: QueryClient, environment: Environment, id: string): boolean {
   const cached = queries.getQueryData<Schemas['EventCountItem']>(['pending-of', environment, id]);
   return cached === undefined || cached.count > 0;

@@ -17,7 +17,7 @@ export interface LastError {
   excerpt: string | null;
 }
 
-/** Returns whether an attempt delivered: it has a response with a 2xx status. */
+/** Returns whether an attempt delivered its event, which requires a response with a 2xx status. */
 export function isDelivered({ status, error }: { status: number | null; error: string | null }): boolean {
   return error === null && status !== null && status >= 200 && status < 300;
 }

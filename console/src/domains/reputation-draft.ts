@@ -2,7 +2,10 @@ import type { Schemas } from '../api/client';
 
 export type Thresholds = Schemas['ThresholdsItem'];
 
-/** Limits of a domain as the form edits them: rates in percent, as text. An empty pause limit never pauses. */
+/**
+ * Limits of a domain as the form edits them: rates in percent, as text. With an empty pause limit, the domain is never
+ * paused.
+ */
 export type ThresholdDraft = Readonly<Record<keyof Thresholds, string>>;
 
 export const RATES = [

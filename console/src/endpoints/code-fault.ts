@@ -6,7 +6,7 @@ export function readCodeFault(message: string): JsonFault {
   return { line: line === undefined ? null : Number(line), message: text };
 }
 
-/** Returns the error of the API about code at `path` of the request. Returns null if the fault is about something else. */
+/** Returns the API's error about the code at `path` in the request, or null if the fault is about something else. */
 export function codeFaultOf(fault: unknown, path: string): JsonFault | null {
   const { fields } = (fault ?? {}) as { fields?: readonly { path: string; message: string }[] };
   const field = fields?.find((each) => each.path === path);

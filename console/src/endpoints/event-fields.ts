@@ -22,7 +22,7 @@ const FIELDS_MAX = 300;
 const DEPTH_MAX = 12;
 /** Maximum length of JSON that filters read. */
 const JSON_LENGTH_MAX = 131_072;
-/** Maximum number of items of a list whose members are read. Items of one list usually have the same members. */
+/** Maximum number of list items whose members are read. Further items usually have the same members. */
 const ITEMS_MAX = 5;
 const SAMPLE_LENGTH_MAX = 80;
 const NAMES = ['all', 'any', 'not', 'type', 'path', 'name', 'op', 'value'] as const;

@@ -60,7 +60,7 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const current = (gap = { since: gap?.since ?? since, until });
-    // Counts the missed events later, after the changes that have already arrived are applied.
+    // Waits before it counts the missed events, until the changes that have already arrived are in the list.
     setTimeout(() => {
       if (gap === current) countMissed(current).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);

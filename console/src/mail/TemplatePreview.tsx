@@ -22,7 +22,7 @@ interface TemplatePreviewProps {
   onLatest: () => void;
 }
 
-/** A saved version with sample values, and the test email that was sent of it. */
+/** A saved version of a template with sample values, and the test email that was sent from this version. */
 export function TemplatePreview({ template, version, isDirty, onLatest }: TemplatePreviewProps): ReactNode {
   const { can } = useSigned();
   const [text, setText] = useState(() => writeJson(sampleOf(template.variables)));

@@ -16,7 +16,10 @@ export interface Tones {
 
 type Rgb = readonly [number, number, number];
 
-/** Background color of each color scheme: the page or panel color of `kit/theme.css` that has less contrast. */
+/**
+ * Background color of each color scheme. Of the page and the panel color in `kit/theme.css`, it is the one with less
+ * contrast.
+ */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;
 const BLACK: Rgb = [11, 14, 20];
 const WHITE: Rgb = [255, 255, 255];

@@ -26,7 +26,10 @@ export class CompanyTokens extends TokenAuthenticator {
   }
 }
 
-/** Returns the identity in claims whose signature is valid, or null. Every claim is still validated. */
+/**
+ * Returns the identity from the claims of a token with a valid signature. Returns null if a claim is missing or
+ * invalid.
+ */
 function identityOf(claims: Claims | null, nowMs: number): Identity | null {
   const { org, mode, scope, sub, exp } = claims ?? {};
   if (typeof exp !== 'number' || exp * 1000 <= nowMs) return null;

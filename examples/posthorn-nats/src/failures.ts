@@ -2,7 +2,7 @@ import { JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream';
 import { errors } from '@nats-io/nats-core';
 import { type Answer, DialFailed, failureOf, type ProbeReport } from 'posthorn';
 
-/** An error as the response of a delivery attempt and as the result of a probe. */
+/** Report of an error: as the response of a delivery attempt, and as the result of a probe. */
 export interface Explained {
   answer: Answer;
   check: NonNullable<ProbeReport['check']>;

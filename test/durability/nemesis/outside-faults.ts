@@ -8,7 +8,10 @@ const EVERYWHERE = ['postgres', 'redis', 'embedded'] as const;
 /** Settings for a load of about a hundred messages per second on the misbehaving receiver. */
 const CONCURRENCY = 4;
 const PAUSE_MS = 30;
-/** Durations of a receiver's fault: below half a minute, so that a circuit's first probe finds a working receiver. */
+/**
+ * Durations of a receiver's fault in seconds. All are shorter than half a minute, so that a circuit's first probe
+ * succeeds.
+ */
 const RECEIVER_SECONDS = [6, 10, 25] as const;
 
 /** Faults of Redis, name servers and receivers. */

@@ -42,7 +42,7 @@ export function completionPlace(text: string, tokens: readonly Token[], caret: n
   return of === undefined ? null : { of, from: caret, to: caret, typed: '', opens: true, closes: true };
 }
 
-/** Returns the completions for a place, those that begin with the typed text first. */
+/** Returns the completions for a place. Those that begin with the typed text are first. */
 export function completionsAt(
   { of, typed }: CompletionPlace,
   completions: readonly CodeCompletion[],

@@ -15,7 +15,8 @@ export interface JsonToken {
 export const COLORED_LINE_MAX = 200_000;
 const CACHED_LINES_MAX = 2_000;
 
-// jsonc-parser declares its token kinds as a const enum, which a compiler of single files cannot read.
+// Numbers of jsonc-parser's token kinds. A compiler of single files cannot read them, because jsonc-parser declares
+// them as a const enum.
 const COLON = 6;
 const END = 17;
 const KINDS: Readonly<Record<number, JsonTokenKind>> = {

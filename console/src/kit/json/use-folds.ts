@@ -31,7 +31,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
     if (match === undefined) return;
     const next = unfoldedAt(lines, folded, lines.lineAt(match));
     if (next !== folded) set(next);
-    // Opens only for a new match, so that the user can fold the object of the current match again.
+    // Runs only for a new match, so that the user can fold the object of the current match again.
   }, [match, lines]);
   const foldable = (): number[] => visibleLines(lines, folded).filter((line) => lines.folds.has(line));
   const toggle = (line: number): void => {

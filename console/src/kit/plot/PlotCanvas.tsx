@@ -75,7 +75,7 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    // The last label of the time axis is centered on the right edge.
+    // Leaves space on the right for half of the last label, which is centered on the edge of the time axis.
     padding: [8, 32, 0, 0],
     scales: {
       x: {

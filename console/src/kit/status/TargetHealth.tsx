@@ -25,11 +25,13 @@ interface TargetHealthProps {
   of: Health | null;
   /** Number of pending deliveries. Null while unknown. */
   pending: { count: number; isCapped: boolean } | null;
-  /** Returns the current time, because the clock of this computer may be wrong. */
+  /** Returns the current time of the service, because the clock of this computer may be wrong. */
   clock: () => number;
 }
 
-/** Health of a target: a pill with icon and word, the details behind it, and the number of pending deliveries. */
+/**
+ * Health of a target: a pill with an icon and a word, which opens the details, and the number of pending deliveries.
+ */
 export function TargetHealth({ of, pending, clock }: TargetHealthProps): ReactNode {
   if (of === null) return <span className="health skeleton" role="img" aria-label={t('loading')} />;
   const [icon, tone] = LOOKS[of.state];

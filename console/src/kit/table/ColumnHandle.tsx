@@ -68,7 +68,7 @@ export function ColumnHandle({ list, column, label, drag, store, reset }: Column
   );
 }
 
-/** Returns the ids of the borders of columns, for the attribute `aria-owns` of the region of the table. */
+/** Returns the ids of the column borders, for the attribute `aria-owns` of the table's region. */
 export function handleIds(list: string, columns: readonly { id: string }[]): string {
   return columns.map(({ id }) => handleId(list, id)).join(' ');
 }
