@@ -14,7 +14,7 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes that each program under test runs: the bare program and the service. */
+/** Number of processes of the bare program. The service that it is compared with has as many. */
 const LIMIT_PROCESSES = 2;
 /** Number of rounds of the row `tail`. A disk stall or a vacuum could distort a single window. */
 const TAIL_ROUNDS = 5;

@@ -17,7 +17,7 @@ const TYPES = {
 };
 
 /**
- * Returns the HTTP server of the example. `portal` contains the options for opening the portal, `application` the
+ * Returns the HTTP server of the example. `portal` contains the options for opening the portal. `application` is the
  * customer who is signed in.
  */
 export function createHost({ posthorn, key, application, portal = {} }) {

@@ -20,7 +20,7 @@ export interface Agent {
 }
 
 /**
- * Returns a connected MCP client. With `legacy`, it connects with the handshake of 2025, which most agents still use.
+ * Returns a connected MCP client. With `legacy`, the client uses the handshake of 2025, which most agents still use.
  */
 export async function connectAgent(
   server: Pick<PosthornServer, 'url'>,

@@ -164,8 +164,7 @@ describe('actions of an alias', () => {
         const held = await sql.rows<{ seconds: number }>(
           `select extract(epoch from send_at - now())::float8 as seconds from forward_addresses where address like 'held-%'`,
         );
-        // A conversation with a mail server can take 20 minutes. The lease ends at `send_at`, so this time must be
-        // further away.
+        // An SMTP session can take 20 minutes. The lease ends at `send_at`, so `send_at` must be later than that.
         for (const { seconds } of held) expect(seconds).toBeGreaterThan(20 * 60);
         expect(held).toHaveLength(3);
       } finally {

@@ -363,7 +363,7 @@ describe("the token of a customers' portal", () => {
       'x-api-key': 'k1',
       'x-plain': '2',
     });
-    // "(hidden)" keeps the stored value of a header, but a new header has none.
+    // The value "(hidden)" keeps a header's stored value, so it is invalid for a new header.
     expectInvalid(
       await inPortal(server, portal, 'PATCH', `${endpoints}/${made.id}`, { headers: { 'x-new': '(hidden)' } }),
       'schema',

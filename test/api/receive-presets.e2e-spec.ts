@@ -16,7 +16,7 @@ const { webhooks: stripe } = new Stripe('sk_test_1');
 const FORM = 'application/x-www-form-urlencoded';
 const BODY = '{"id":"evt_1","type":"invoice.paid","name":"Zoë \\u00e9 \u2028 😀","amount":1.50}';
 
-/** Signs a request as the vendor does. `at` is in seconds since the epoch, `url` is the URL set up at the vendor. */
+/** Signs a request as the vendor does. `at` is in seconds since the epoch. `url` is the URL set up at the vendor. */
 type Sign = (signed: {
   secret: string;
   body: string;

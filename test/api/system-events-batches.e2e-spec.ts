@@ -320,7 +320,7 @@ describe('sending system events, with workers beside an api process', () => {
       `insert into system_tellings select min(id), '${TYPE}', now(), null, null, null, null, 0 from environments`,
     );
     await startWorker();
-    // The second iteration restores the batch, as if the process had died before it deleted the batch.
+    // In the second iteration, the batch is inserted again, as if the process had died before it deleted the batch.
     for (let death = 1; death <= 2; death += 1) {
       await addSignals(sql, 3, 2);
       await sql.rows(

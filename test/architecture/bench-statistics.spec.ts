@@ -4,7 +4,7 @@ import { backlogOf, centreOf, quantile, ratioOf, spreadOf, verdictOf } from '../
 
 const RATE = { more: 'faster', less: 'slower' };
 
-/** Returns a sequence of numbers from 0 to below 1 that is the same in every run. */
+/** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {

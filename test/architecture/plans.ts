@@ -14,7 +14,7 @@ export interface Recorded {
 export interface Plan {
   /** Indexes that were used, by the names that migrations gave them. An index of a partition has its parent's name. */
   indexes: string[];
-  /** Tables that were scanned sequentially although they have too many rows for that. */
+  /** Tables with many rows that were scanned sequentially. */
   scanned: string[];
   /** Pages touched, in memory or on disk. */
   pages: number;

@@ -14,7 +14,7 @@ export interface Traits {
 export interface Subscription {
   settings: object;
   takes: (traits: Traits) => boolean;
-  /** Where deliveries go: to a receiver path of this endpoint alone, to a registered destination, or to the feed. */
+  /** Target of the deliveries: a receiver path of this endpoint alone, a registered destination, or the feed. */
   goesTo: 'path' | 'registry' | 'feed';
 }
 

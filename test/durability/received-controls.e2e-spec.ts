@@ -58,7 +58,7 @@ describe('negative controls of receiving', () => {
 
     const report = await settledReport(null);
 
-    // The messages are lost at the receiver of the first route and at the feed that is pulled from.
+    // The messages are lost at the receiver of the first route and in the pull feed.
     expect(report.lost.sort()).toEqual(
       expect.arrayContaining([expect.stringMatching(/ at all$/), expect.stringMatching(/ at feed$/)]),
     );

@@ -17,7 +17,9 @@ export const isNginxInstalled = (): boolean =>
     () => printed('nginx', '-v') !== null,
   );
 
-/** An nginx for one test. `files` are stored by name in its directory, `http` is the content of `http { … }`. */
+/**
+ * An nginx for one test. `files` are stored by name in its directory. `http` is the content of the block `http { … }`.
+ */
 export class Nginx {
   private constructor(
     private readonly child: ChildProcess,

@@ -18,8 +18,8 @@ interface Surroundings {
 }
 
 /**
- * Returns the background jobs of these providers. The jobs are not started. `providers` is called when they are
- * started.
+ * Returns the background jobs of the providers that `providers` returns. The jobs are not started. `providers` is
+ * called when the jobs are started.
  */
 export function jobsOf(
   providers: () => unknown[],

@@ -8,7 +8,9 @@ export interface ScriptedMailServer {
   close(): void;
 }
 
-/** Starts a server that replies to each command with `script`. Null resets the connection, undefined sends nothing. */
+/**
+ * Starts a server that replies to each command with `script`. Null resets the connection. `undefined` sends nothing.
+ */
 export async function scriptedMailServer(
   script: (line: string) => string | null | undefined,
   greeting: string | null | undefined,

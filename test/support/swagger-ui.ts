@@ -19,7 +19,7 @@ export interface TriedAnswer {
   readonly text: string;
 }
 
-/** Reason why an operation cannot be tried with its prefilled example, from its extension `x-try-it-out`. */
+/** Reason, from an operation's extension `x-try-it-out`, why the prefilled example of the operation cannot be tried. */
 interface Limit {
   after?: string;
   needs?: string;

@@ -67,7 +67,10 @@ export function losesPending(queries: QueryClient, environment: Environment, app
   return cached === undefined || cached.waiting.count > 0;
 }
 
-/** Returns since when an endpoint or its destination is disabled, or null if the list does not contain it. */
+/**
+ * Returns the time at which an endpoint or its destination was disabled, or null if the list of problems does not
+ * contain it.
+ */
 function disabledSince(
   concerns: Schemas['AttentionItem'] | undefined,
   { id, destination }: OwnEndpoint,

@@ -61,7 +61,7 @@ export function actionLabel(sentence: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns the names of resources that entries contain, newest name first, by id. */
+/** Returns the newest name of each resource that the entries contain, by the resource's id. */
 export function namesIn(entries: readonly Entry[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { resource_id: id, before, after } of entries) {

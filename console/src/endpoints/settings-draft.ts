@@ -108,7 +108,7 @@ export function changesOf(
   return { changes: changes as EndpointChanges, fault };
 }
 
-/** Returns the URL of the endpoint on another host. Keeps the last segments, below the prefix of the host. */
+/** Returns the endpoint's URL on another host: the prefix of that host, and the last segments of the current URL. */
 export function urlOnHost(url: string, before: string | undefined, prefix: string): string {
   const rest =
     before !== undefined && url.startsWith(before) ? url.slice(before.length) : (url.split('/').at(-1) ?? '');

@@ -42,7 +42,10 @@ function answerOf(last: EventDetail['attempts'][number] | undefined): string {
   return last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
 }
 
-/** Returns why a delivery failed. Ignores a delivery that a replay replaced, because the replay decides. */
+/**
+ * Returns why a delivery failed. Ignores a delivery that a replay replaced, because the result of the replay counts
+ * instead.
+ */
 function failureReason(deliveries: EventDetail['deliveries']): string {
   return deliveries.find(({ status, reason }) => status === 'failed' && reason !== 'superseded')?.reason ?? '';
 }

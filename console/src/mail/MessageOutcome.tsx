@@ -5,7 +5,7 @@ import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
 import type { MessageDetail } from './mail-queries';
 
-/** Where a message went: its deliveries, the copies for forward addresses, and the automatic reply. */
+/** Outcome of a message: its deliveries, the copies for forward addresses, and the automatic reply. */
 export function MessageOutcome({ message }: { message: MessageDetail }): ReactNode {
   const { environment: env } = useSigned();
   const { status, forwards, auto_reply: reply, in_reply_to_email_id: origin } = message;

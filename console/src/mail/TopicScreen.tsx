@@ -13,7 +13,7 @@ import { type Topic, useTopic } from './topic-queries';
 import { TopicForm } from './TopicForm';
 import { TopicSubscriptions } from './TopicSubscriptions';
 
-/** One topic, and the addresses for which a subscription or an unsubscription is stored. */
+/** One topic, and the addresses that are explicitly subscribed to it or unsubscribed from it. */
 export function TopicScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/topics/$id' });
   const { environment: env } = useSigned();

@@ -13,7 +13,7 @@ import { SUBSCRIPTIONS, type TopicFilters } from './mail-filters';
 import { SubscriptionLookup } from './SubscriptionLookup';
 import { type Subscription, type Topic, useSubscriptions } from './topic-queries';
 
-/** Addresses for which a subscription to a topic, or an unsubscription, is stored. The list has a filter. */
+/** Addresses that are explicitly subscribed to a topic or unsubscribed from it. The list has a filter. */
 export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

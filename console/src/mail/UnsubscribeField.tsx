@@ -3,7 +3,10 @@ import { t } from '../kit/messages/t';
 import { ALL_EMAILS } from './template-draft';
 import { useTopics } from './topic-queries';
 
-/** Field that selects the topic, or all emails, from which the unsubscribe link of a template unsubscribes. */
+/**
+ * Field that selects the scope of a template's unsubscribe link: a topic or all emails. The template can also have no
+ * link.
+ */
 export function UnsubscribeField({ value, onChange }: { value: string; onChange: (topic: string) => void }): ReactNode {
   const { rows } = useTopics();
   const chosen = rows.find(({ id, key }) => id === value || key === value);

@@ -22,7 +22,7 @@ export function removal(environment: string, { id }: Listed): ChangedView {
   return { queryKey: ['suppressions', environment], change: withoutRow(id) };
 }
 
-/** Adds a suppression to the cached lists of the environment whose filters match it. */
+/** Adds a suppression to those cached lists of the environment whose filters it matches. */
 export function addition(environment: string, row: Listed): ChangedView {
   return {
     queryKey: ['suppressions', environment],

@@ -24,7 +24,7 @@ export function useTopic(id: string) {
   });
 }
 
-/** Queries the addresses for which a subscription to the topic, or an unsubscription, is stored. */
+/** Queries the addresses that are explicitly subscribed to the topic or unsubscribed from it. */
 export function useSubscriptions(id: string, filters: TopicFilters) {
   const { api, environment } = useSigned();
   return usePages(['topic-subscriptions', environment, id, filters], (cursor, signal) =>

@@ -80,7 +80,10 @@ function SendForm({ to }: { to: string }): ReactNode {
   );
 }
 
-/** Returns the fields that depend on the kind. An empty payload stands for the provider's sample request. */
+/**
+ * Returns the fields of the draft that depend on the kind of the target. An empty payload stands for the provider's
+ * sample request.
+ */
 function ofKind(kind: Kind): Pick<SendDraft, 'kind' | 'payload'> {
   return { kind, payload: kind === 'endpoint' ? '' : NEW_EVENT.payload };
 }

@@ -24,7 +24,7 @@ const CREDENTIAL_CHARACTERS_MAX = 1024;
 const CONFIG_KEYS = new Set(['servers', 'subject', 'stream']);
 const EVENT_TYPE = '{event_type}';
 
-/** Returns the settings with their faults. Without faults the settings are complete. */
+/** Returns the settings and their validation errors. Without errors, the settings are complete. */
 export function readSettings({ url, config, credentials }: Pick<Draft, 'url' | 'config' | 'credentials'>): {
   settings: NatsSettings;
   faults: Fault[];

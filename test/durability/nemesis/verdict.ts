@@ -71,7 +71,7 @@ const WORK_SECONDS = 5;
  */
 export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
 
-/** Returns every guarantee that the round broke, including the time limit for recovery. */
+/** Returns a sentence for each guarantee that the round broke. A recovery that took too long is one of them. */
 export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [
   ...wrongs,
   ...(isLate ? ['deliveries were back too late'] : []),

@@ -12,7 +12,7 @@ interface SuggestionsProps {
   onPick: (completion: CodeCompletion) => void;
 }
 
-/** List of completions below the caret. The focus stays in the text area, whose keys move the choice. */
+/** List of completions below the caret. The focus stays in the text area, which handles the keys of the list. */
 export function Suggestions({ id, completions, chosen, style, onPick }: SuggestionsProps): ReactNode {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {

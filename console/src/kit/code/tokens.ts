@@ -52,7 +52,7 @@ export function piecesOf(
       if (right > left)
         pieces.push({ text: text.slice(left, right), kind: token.kind, ...(mark !== undefined && { mark }) });
       at = right;
-      // A token of several lines, such as a comment, continues in the next line.
+      // Keeps a token that continues on the next line, such as a comment.
       if (token.end > end) break;
       next += 1;
     }

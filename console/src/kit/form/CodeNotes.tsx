@@ -16,7 +16,7 @@ interface CodeNotesProps {
   onGo: (line: number) => void;
 }
 
-/** Notes below a code field: its error with a button that moves the caret there, and its keys. */
+/** Notes below a code field: the error, with a button that moves the caret to it, and the keys of the field. */
 export function CodeNotes({ id, fault, canEdit, runNote, canComplete, found, onGo }: CodeNotesProps): ReactNode {
   const line = fault?.line ?? null;
   return (

@@ -3,7 +3,10 @@ import { t } from '../messages/t';
 import type { JsonLines } from './json-lines';
 import type { Folds } from './use-folds';
 
-/** Button that folds the object or array which a line opens. Its sign is drawn by CSS, so that text is copied exactly. */
+/**
+ * Button that folds the object or array that begins on a line. CSS draws the sign of the button, so that copied text
+ * does not contain it.
+ */
 export function FoldButton({
   text,
   line,

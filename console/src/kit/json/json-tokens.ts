@@ -61,7 +61,7 @@ export function lineTokens(
   };
 }
 
-/** A part of a row with one color, which is a match of the search or between matches. */
+/** A part of a row with one color. It lies either within a match of the search or between two matches. */
 export interface ColoredPiece extends Piece {
   kind: JsonTokenKind | null;
 }

@@ -34,7 +34,9 @@ export type Health =
 
 /** Share of failed attempts from which a target counts as degraded. Retries compensate for a lower share. */
 const DEGRADED_MIN = 0.01;
-/** Minimum number of attempts for which the last hour alone decides, so that a target recovers within the hour. */
+/**
+ * If the last hour has at least this number of attempts, it alone decides, so that a target recovers within the hour.
+ */
 const HOUR_ATTEMPTS_MIN = 10;
 
 export const attemptsIn = ({ delivered, retried, failed, dlq }: Outcomes): number => delivered + retried + failed + dlq;

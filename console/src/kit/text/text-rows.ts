@@ -3,7 +3,7 @@ export interface TextRows {
   count: number;
   /** Returns the start and end of a row, without its line break. */
   bounds: (row: number) => [from: number, to: number];
-  /** Returns the number of the line that starts with the row, starting at 1. Null if the row starts within a line. */
+  /** Returns the number of the line that begins with this row, counted from 1. Null if the row continues a line. */
   lineOf: (row: number) => number | null;
   /** Returns the index of the row that contains an offset of the text. */
   rowAt: (place: number) => number;

@@ -3,8 +3,8 @@ import { usePreferences } from '../preferences';
 import { formatTime } from './format';
 
 /**
- * Time in the user's time zone, and in UTC on hover. With `isShort`, omits the day if it is today, and the year
- * otherwise.
+ * Time in the user's time zone, and in UTC on hover. With `isShort`, omits the day for times of today, and the year for
+ * other times.
  */
 export function Time({ at, isShort = false }: { at: string; isShort?: boolean }): ReactNode {
   const { local, short, near, utc } = formatTime(at, usePreferences().language);
