@@ -26,7 +26,7 @@ export interface DomainsScene {
   host(): string;
   /** Creates a domain and returns it. */
   create(kind: string, host?: string): Promise<ApiAnswer['json']>;
-  /** Adds records that the API returned to the test's DNS zone. */
+  /** Adds records from the API's responses to the DNS zone of the test. */
   publish(records: readonly ShownRecord[]): void;
   /** Removes the records from the zone. */
   withdraw(records: readonly ShownRecord[]): void;

@@ -116,8 +116,7 @@ describe('a fan-out is atomic and happens once', () => {
       ),
     ]);
 
-    // Of several concurrent requests with the same key, one looks up the stored response. The others may get
-    // `in_flight`.
+    // Of several concurrent requests with the same key, one gets the stored response. The others may get `in_flight`.
     for (const answer of repeated)
       expect(answer.status === 202 ? answer.text : answer.json.error.details).toEqual(
         answer.status === 202 ? first.text : { reason: 'in_flight' },

@@ -139,7 +139,7 @@ describe('isolation of targets', () => {
     await small.stop();
   }, 90_000);
 
-  /** Inserts copies of a message's delivery. All copies have been due for an hour. */
+  /** Inserts copies of a message's delivery, all of which have been due for an hour. */
   const copy = (messageId: string, count: number): Promise<unknown> =>
     sql.rows(
       `with one as (select * from events where id = $1), made as (

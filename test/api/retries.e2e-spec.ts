@@ -75,7 +75,7 @@ describe('retries', () => {
       WITHIN_MS,
     ).then(([first]) => first as Waited);
 
-  /** Skips the remaining delay by moving the stored times back by that amount. */
+  /** Skips the remaining delay: moves the stored times back by the length of the delay. */
   const skipWait = (messageId: string): Promise<unknown> =>
     sql.rows(
       `update due_deliveries set first_attempt_at = first_attempt_at - (due_at - now()), due_at = now()

@@ -13,7 +13,7 @@ import { submissionPortOf } from './submitting.js';
 const TLS_FOLDER = path.resolve(import.meta.dirname, '..', 'support', 'tls');
 const HOST = 'mail.example.com';
 const FROM = `shop@${HOST}`;
-/** Text above ASCII, with lines that SMTP clients have to escape. */
+/** Text with non-ASCII characters, and with lines that SMTP clients must escape. */
 const TEXT = 'Grüße\n.\n..two dots\n.one dot\nend';
 
 const hasMsmtp = hasTool(

@@ -46,7 +46,7 @@ const WAIT_MS_MAX = 20_000;
 
   afterEach(() => page.context().close());
 
-  /** Returns the violations that the accessibility checker finds, in light and dark and on a phone. */
+  /** Returns the violations that the accessibility checker finds, in light and dark mode, and on a phone. */
   async function violations(): Promise<string[]> {
     const found: string[] = [];
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -479,7 +479,10 @@ interface Example {
     expect(Math.max(read('embed/portal.js').length, gzipSync(read('embed/portal.js')).length)).toBeLessThan(2_048);
   });
 
-  /** Returns the violations that axe finds in light and dark, wide and on a phone. Takes a screenshot of each. */
+  /**
+   * Returns the violations that axe finds in light and dark mode, in a wide window and on a phone. Takes a screenshot
+   * of each.
+   */
   async function violations(shown: Page, name: string): Promise<string[]> {
     const found: string[] = [];
     for (const [width, height] of [

@@ -9,7 +9,7 @@ import { publicSuite } from '../support/public-suites.js';
 const directory = publicSuite('spamAssassin');
 const DIRECTORIES = ['easy-ham-1', 'easy-ham-2', 'hard-ham-1', 'spam-1', 'spam-2'];
 const EVERY = 3;
-/** Time limit of a test that takes 12 s alone. */
+/** Time limit of a test that takes 12 s if no other suite runs. */
 const LONG_MS = 300_000;
 const decide = directory === null ? it.skip : it;
 

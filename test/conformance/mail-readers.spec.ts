@@ -19,10 +19,10 @@ const hasPython = hasTool(
   () => hasPythonModules(PYTHON, 'email'),
 );
 const compare = hasPython ? it : it.skip;
-/** Time limit of a test that takes 40 s alone. */
+/** Time limit of a test that takes 40 s if no other suite runs. */
 const LONG_MS = 900_000;
 
-/** Returns what Python's email package finds in the messages. */
+/** Returns the contents that Python's email package finds in the messages. */
 function readByPython(messages: readonly SourceMessage[]): Compared[] {
   const input = messages.map(({ raw }) => `${raw.toString('base64')}\n`).join('');
   const { stdout, stderr } = spawnSync(PYTHON, [READER], { input, encoding: 'utf8', maxBuffer: 1 << 30 });

@@ -54,7 +54,7 @@ const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
 /** Results of one run of the conformance suite: the checks of each scenario. */
 type Found = Map<string, { id: string; status: string }[]>;
 
-/** Time limit of a suite that takes eleven seconds alone. */
+/** Time limit of a suite that takes 11 s if no other suite runs. */
 const LONG_MS = 300_000;
 
 const suite = publicSuite('mcp');

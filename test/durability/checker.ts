@@ -3,7 +3,7 @@
  * does not read the service's tables or log.
  */
 
-/** A message from the view of its sender. */
+/** A message, as its sender sees it. */
 export interface Sent {
   /** The Idempotency-Key of every attempt to send the message. */
   key: string;

@@ -17,7 +17,7 @@ export interface EmitterOptions {
   concurrency: number;
 }
 
-/** An emission from the view of its sender. */
+/** An emission, as its sender sees it. */
 export interface Emission extends Sent {
   n: number;
   /** Path of the emission's request. The request is the same at each attempt. */

@@ -114,7 +114,7 @@ export class NatsServer {
     });
   }
 
-  /** Returns the service's connections, as the server counts them. */
+  /** Returns the number of the service's connections, as counted by the NATS server. */
   async connections(): Promise<number> {
     const answer = await fetch(`http://127.0.0.1:${this.monitorPort}/connz?limit=1000`);
     const { connections } = (await answer.json()) as { connections: { name?: string }[] };

@@ -92,7 +92,7 @@ export class SwaggerPage {
       redirect: 'manual',
       ...(body !== undefined && { body }),
     });
-    // A stream does not end, so only its head is read.
+    // Reads only the head of a stream, because a stream does not end.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const text = isStream ? '' : await response.text();
     if (isStream) await response.body?.cancel();

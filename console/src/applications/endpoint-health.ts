@@ -81,7 +81,7 @@ function disabledSince(
   return disabled?.since ?? null;
 }
 
-/** Returns why an endpoint gets no deliveries, or null if it gets them. */
+/** Returns the reason why an endpoint gets no deliveries, or null if it gets deliveries. */
 function disabledReason({ status, disabled_reason: reason, destination_status: target }: OwnEndpoint): string | null {
   if (status === 'disabled') return reason ?? '';
   if (target === 'disabled') return t('health.destination-disabled');

@@ -68,7 +68,7 @@ export function EndpointTable({ rows }: { rows: readonly EndpointItem[] }): Reac
   );
 }
 
-/** How requests are verified, or a warning if they are not. */
+/** Verification of an endpoint's requests, or a warning if they are not verified. */
 function Verification({ of: { verification, has_secret: hasSecret } }: { of: EndpointItem }): ReactNode {
   if (verification !== 'none' && (hasSecret || verification === 'jwt'))
     return t('endpoint.verified-by', {

@@ -15,7 +15,7 @@ import {
   writeVerification,
 } from './verification-draft';
 
-/** Settings of how the sender signs, as a form or as JSON. */
+/** Settings of the sender's signature scheme, as a form or as JSON. */
 export function VerificationFields({
   scheme,
   text,

@@ -1,4 +1,4 @@
-/** Units of the body limit, with their bytes. */
+/** Units of the body limit, with their numbers of bytes. */
 export const SIZE_UNITS = { MB: 1_048_576, KB: 1_024, bytes: 1 } as const;
 export type SizeUnit = keyof typeof SIZE_UNITS;
 

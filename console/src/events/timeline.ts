@@ -6,12 +6,12 @@ type Delivery = EventDetail['deliveries'][number];
 /** One step in the life of an event. */
 export type TimelineEntry =
   | { kind: 'accepted'; id: string; at: string }
-  /** `isFinal`: the attempt ended its delivery as delivered. */
+  /** `isFinal`: with this attempt, the delivery ended as delivered. */
   | { kind: 'attempt'; id: string; at: string; attempt: Attempt; isGood: boolean; isFinal: boolean }
   /** The next step of a delivery. `at` is null while an attempt or a probe is in flight. */
   | { kind: 'next' | 'probe'; id: string; at: string | null; delivery: Delivery }
   | { kind: 'circuit'; id: string; at: string; delivery: Delivery }
-  /** The final state of a delivery. The API has no time of it. */
+  /** The final state of a delivery. The API does not return the time of this state. */
   | { kind: 'end'; id: string; delivery: Delivery; status: string }
   | { kind: 'set-aside'; id: string; status: string };
 

@@ -25,7 +25,7 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
-/** List of API keys, in which the user can create and rotate keys. A new key is shown only once. */
+/** List of API keys. The user can create and rotate keys. A new key is shown only once. */
 export function KeysScreen(): ReactNode {
   const { api, environment, can } = useSigned();
   const queries = useQueryClient();

@@ -64,7 +64,7 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
   );
 }
 
-/** Share of the attempts of the range that delivered. */
+/** Share of the range's attempts that succeeded. */
 function SuccessRate({ of }: { of: Overview['total'] }): ReactNode {
   const { language } = usePreferences();
   const rate = failureRate(of);

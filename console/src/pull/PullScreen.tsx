@@ -136,7 +136,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
   );
 }
 
-/** Copies the path that a consumer pulls. */
+/** Copies the path from which a consumer pulls. */
 async function copyPath({ destination, endpoint }: Position): Promise<void> {
   const isCopied = await copyText(`/v1/pull/${endpoint ?? destination}`);
   toast(t(isCopied ? 'copied' : 'copy.failed'), isCopied ? {} : { tone: 'bad' });

@@ -11,7 +11,7 @@ import { useSigned } from '../session/session';
 
 type Session = Schemas['SessionItem'];
 
-/** Signed-in browsers, in which the user can sign out each of them. */
+/** List of signed-in browsers. The user can sign out each of them. */
 export function SessionsScreen(): ReactNode {
   const { api, can, session: own } = useSigned();
   const queries = useQueryClient();

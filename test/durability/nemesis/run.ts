@@ -36,7 +36,7 @@ export interface Results {
   faults: number;
   isClean: boolean;
   rounds: readonly Done[];
-  /** Messages to misbehaving receivers that did not arrive after the receivers worked again, by fleet. */
+  /** Messages to misbehaving receivers that did not arrive although the receivers worked again. Grouped by fleet. */
   unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
 }
 

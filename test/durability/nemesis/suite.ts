@@ -55,7 +55,7 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
         if (wrong || kinds.some(({ usesUp }) => usesUp)) await replace();
         expect(verdict.wrongs).toEqual([]);
         expect(verdict.backSeconds).not.toBeNull();
-        // Control: the same round with one error in its evidence must never pass.
+        // Negative control: evidence of this round with one added error must never pass.
         for (const { what, evidence: bad, claim } of sabotaged(evidence))
           expect([what, ...complaintsOf(judge(bad))].join('; ')).toMatch(claim);
       },

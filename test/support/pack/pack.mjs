@@ -75,7 +75,8 @@ function codeOf(file, format) {
     isModule: true,
     sourceMaps: false,
     jsc: { target: 'es2023', parser: { syntax: 'ecmascript' } },
-    // Leaves module namespaces to the launcher, because only the launcher can map a specifier to a module.
+    // Does not create module namespaces. The launcher creates them, because only the launcher can map a specifier to a
+    // module.
     module: { type: 'commonjs', importInterop: 'none', strict: false },
     ...SHORT,
   }).code;

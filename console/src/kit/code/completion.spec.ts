@@ -1,7 +1,7 @@
 import { type CodeCompletion, completedText, completionPlace, completionsAt } from './completion';
 import { tokenize } from './tokens';
 
-/** Returns the place at the sign `|` in the text. */
+/** Returns the completion place at the character `|` in the text. */
 function placeIn(marked: string) {
   const caret = marked.indexOf('|');
   const text = marked.replace('|', '');

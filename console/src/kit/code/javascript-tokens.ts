@@ -25,7 +25,7 @@ export function readJavaScript(text: string): Token[] {
 class JavaScriptReader {
   private readonly tokens: Token[] = [];
   private at = 0;
-  /** Brace depths at which the open template literals continue. */
+  /** For each open template literal, the brace depth at which it continues. */
   private readonly templates: number[] = [];
   private depth = 0;
   /** Whether the previous token is a value. A slash after a value is a division. */

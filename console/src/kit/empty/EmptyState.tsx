@@ -5,7 +5,7 @@ import { Icon, type IconName } from '../icon/Icon';
 interface EmptyStateProps {
   icon: IconName;
   title: string;
-  /** Sentences that say what the list is for. */
+  /** Sentences about the purpose of the list. */
   children: ReactNode;
   /** The page's primary action. Absent if the user may not perform it. */
   action?: { label: string; onSelect: () => void } | undefined;

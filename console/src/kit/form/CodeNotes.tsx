@@ -8,7 +8,7 @@ interface CodeNotesProps {
   id: string;
   fault: JsonFault | null;
   canEdit: boolean;
-  /** Says what `Ctrl Enter` does. Null if it does nothing. */
+  /** Describes the effect of `Ctrl Enter`. Null if it has none. */
   runNote: string | null;
   canComplete: boolean;
   /** Number of completions in the open list. Null if the list is closed. */

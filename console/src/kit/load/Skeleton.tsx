@@ -7,7 +7,7 @@ const LIST_ROWS = 6;
 
 interface ListSkeletonProps {
   rows?: number;
-  /** Class of a list with its own height of rows. */
+  /** CSS class of a list whose rows have a different height. */
   className?: string;
 }
 

@@ -6,10 +6,10 @@ export interface Outcomes {
   dlq: number;
 }
 
-/** State of a target, from which its health follows. */
+/** Facts about a target, which determine its health. */
 export interface TargetFacts {
   status: 'active' | 'disabled';
-  /** Why the target is disabled, in a sentence. */
+  /** Sentence with the reason why the target is disabled. */
   reason: string | null;
   disabledAt: string | null;
   /** Null if the target has no circuit of its own. `nextProbeAt` is null if the API does not return it. */
