@@ -73,8 +73,8 @@ export class VerificationConfig {
   keyEncoding?: 'utf8' | 'base64' | 'hex' | 'whsec';
 
   /**
-   * Separator between the parts of the header. Set it for a header such as `t=…,v1=…` or a list of signatures. Defaults
-   * to `,` if `signatureField` is set. Without `signatureField`, every part is a signature.
+   * Separator between the parts of the signature header. With `signatureField`, the header is like `t=…,v1=…`, and the
+   * default is `,`. Without `signatureField`, each part is a signature, and without a separator, the whole header is one.
    */
   @ApiProperty({ example: ',' })
   @CanBeOmitted()

@@ -54,7 +54,7 @@ export class PullController {
   @ApiOperation({
     summary: 'Pull a batch',
     description:
-      'Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. With a key of scope `read`, nothing is committed.',
+      'Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. Only calls with a key of scope `write` or `admin` commit a position.',
   })
   @ApiParam(NAMED)
   @ApiOkResponse({ type: PullPage, description: 'One batch of events; empty if none are available.' })

@@ -528,7 +528,7 @@ export class AliasReplayItem {
   @IsInt()
   skipped: number;
 
-  /** Number of messages that are never sent again, because they are quarantined, parked or erased. */
+  /** Number of quarantined, parked and erased messages in the time range. A replay does not send them. */
   @ApiProperty({ example: 1 })
   @IsInt()
   excluded: number;
