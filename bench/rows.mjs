@@ -14,7 +14,7 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes of the bare program. The service that it is compared with has as many. */
+/** Number of processes of the bare program, and of the service that is compared with it. */
 const LIMIT_PROCESSES = 2;
 /** Number of rounds of the row `tail`. A disk stall or a vacuum could distort a single window. */
 const TAIL_ROUNDS = 5;
@@ -33,7 +33,7 @@ const TAIL_ROUNDS = 5;
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** Number of the next round. No other round of the rows that are measured alternately has this number. */
+/** Number of the next round. It is unique among the rounds of all rows that are measured alternately. */
 let turns = 0;
 
 /**

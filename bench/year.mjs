@@ -32,8 +32,8 @@ const FOLDS = 15;
 const PASSED_DAYS = 3;
 const ROWS_OF_A_DAY = 20_000;
 /**
- * Number of rollup parts that one fold adds up. Each part has ten entries, like the counts of a commit with ten
- * deliveries.
+ * Number of rollup parts that one fold adds up. Each part has ten entries, as many as a commit with ten deliveries
+ * stores.
  */
 const PARTS = 600;
 const ENTRIES = 10;

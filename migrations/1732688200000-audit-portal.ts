@@ -11,8 +11,8 @@ export class AuditPortal1732688200000 implements MigrationInterface {
   name = 'AuditPortal1732688200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
-    // the start of the service fails, and is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
     await runner.query(

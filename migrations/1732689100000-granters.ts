@@ -9,8 +9,8 @@ export class Granters1732689100000 implements MigrationInterface {
   name = 'Granters1732689100000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
-    // the start of the service fails, and is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     for (const table of ['oauth_codes', 'oauth_devices', 'api_keys']) {
       await runner.query(`alter table ${table} add column granter_member_id uuid, add column granter_key_id uuid`);

@@ -2,14 +2,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Indexes pull positions by pull destination: the destination's own position, and the positions of inbound endpoints
- * that use the destination. The table is small, with one row per consumer. The columns that change are in no index.
+ * that use the destination. The table is small, with one row per consumer. Updates of a position change no indexed
+ * column.
  */
 export class PullPositionsTarget1732689700000 implements MigrationInterface {
   name = 'PullPositionsTarget1732689700000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
-    // the start of the service fails, and is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(
       'create index pull_positions_target_id_idx on pull_positions (environment_id, target_id, key_id)',

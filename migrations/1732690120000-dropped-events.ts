@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Marks events that a transform dropped. No replay may send such an event (see `isDropped`). Adding a nullable column
- * without a default changes only the catalog, for all partitions under one lock. Events of earlier builds stay
+ * without a default changes only the catalog, and one brief lock covers all partitions. Events of earlier builds stay
  * unmarked.
  *
  * Earlier builds replayed such events with the received body. The update cancels these replays if their deliveries
@@ -13,8 +13,8 @@ export class DroppedEvents1732690120000 implements MigrationInterface {
   name = 'DroppedEvents1732690120000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table queue behind this migration. On a timeout,
-    // the start of the service fails, and is retried.
+    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`
       update due_deliveries d set withdrawn = 'cancelled' where d.replayed and d.withdrawn is null and (

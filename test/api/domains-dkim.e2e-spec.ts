@@ -198,7 +198,8 @@ describe('DKIM keys of a domain', () => {
       const rotated = expectStatus(await other.api('POST', path, { grace_seconds: 86_400 }), 200).json;
       expect(await signers()).toEqual(Array.from({ length: 4 }, () => ['phr1', 'phe1']));
       scene.publish([recordAt(rotated, 'phr2'), recordAt(rotated, 'phe2')]);
-      // Repeats the check, because the other process may still run one that began before the records were published.
+      // Repeats the check, because a check that began before the records were published may still run in the other
+      // process.
       await until(
         () => scene.verify(before.id, other),
         (domain) => statesOf(domain).includes('phr2 signing'),

@@ -251,7 +251,8 @@ describe('GET /v1/events/stream', () => {
   it('200: an open transaction delays all later events, which are streamed once it ends', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const listener = await listen(server, `?destination=${destination}`);
-    // Opens a transaction, for which the stream has to wait: its rows precede the rows of later transactions.
+    // Opens a transaction. The stream must wait for its end, because the rows of later transactions come after its
+    // rows.
     const holder = await beginWriting(server.databaseUrl);
     const message = await send(server, destination);
     await eventIn(server, message, 'delivered');

@@ -99,7 +99,7 @@ describe('observability for the operator', () => {
         expect(text).toMatch(new RegExp(`^posthorn_loop_last_turn_timestamp_seconds\\{loop="${loop}"\\} \\d`, 'm'));
     });
 
-    // The same rules as in `promtool check metrics`, which operators run.
+    // Checks the metrics with the rules of `promtool check metrics`, which operators run.
     it('has names that the linter of Prometheus accepts', async () => {
       const text = await metrics();
       const families = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));

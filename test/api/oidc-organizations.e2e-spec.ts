@@ -11,8 +11,8 @@ describe('the identity provider of one of several organizations', () => {
   const key = namedKey('own');
   let provider: ScriptedIdentityProvider;
   /**
-   * Three processes share one database. `acme` uses the identity provider of the organization "acme", the second that
-   * of the installation, and the third has no OIDC_DOMAINS.
+   * Three processes share one database. `acme` uses the identity provider of the organization "acme". The second
+   * process uses the identity provider of the installation. The third process has no OIDC_DOMAINS.
    */
   let acme: PosthornServer;
   let whole: PosthornServer;

@@ -23,7 +23,9 @@ const APPLICATION = '00000001-0000-0000-0000-000000000007';
 
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
-/** SQL that inserts 10,000 targets with their rollups and those of the environment. One target in a hundred fails. */
+/**
+ * SQL that inserts 10,000 targets, their rollups, and the rollups of the environment. One target in a hundred fails.
+ */
 const FILL = [
   `insert into organizations values ('00000000-0000-0000-0000-000000000001', 'a', 'A', now())`,
   `insert into environments (organization_id, mode, secret) select '00000000-0000-0000-0000-000000000001', mode, '\\x00' from unnest(array['live', 'test']) mode`,

@@ -18,8 +18,8 @@ const RECOVERED_WITHIN_MS = 40_000;
 const SLOW_MS = 13_000;
 
 /**
- * Tests under faults that Posthorn lacks known gaps of competing products (see peers-gaps.e2e-spec.ts). The tests run
- * concurrently, because all of them wait for leases.
+ * Tests, while faults are injected, that Posthorn does not have known gaps of competing products (see
+ * peers-gaps.e2e-spec.ts). The tests run concurrently, because all of them wait for leases.
  */
 describe("peers' gaps, under faults", () => {
   const idsOf = (target: TargetPath): string[] =>

@@ -23,7 +23,10 @@ import {
 } from './scene.js';
 import { endWindows } from './system-event-target.js';
 
-/** Size of the connection pool. More attempts than this hang, so the test fails if each attempt holds a connection. */
+/**
+ * Size of the connection pool. The test lets more attempts than this hang. If each attempt held a connection, the pool
+ * would be exhausted and the test would fail.
+ */
 const CONNECTIONS = 4;
 /** Time limit for ten thousand deliveries, on two cores that other suites use too. */
 const MANY_WITHIN_MS = 60_000;

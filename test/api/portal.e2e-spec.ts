@@ -58,7 +58,7 @@ describe("the token of a customers' portal", () => {
     await targets.close();
   });
 
-  /** Calls a route for one application with a request that changes nothing, even if it is authorized. */
+  /** Calls a route for one application. The request changes nothing, whether or not it is authorized. */
   function knock(route: string, application: string, portal: { token: string }): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
     const path = template

@@ -25,7 +25,9 @@ describe('expiry of events', () => {
   let targets: Targets;
   let sql: Sql;
   let server: PosthornServer;
-  /** Date of the day before the test began, as `YYYYMMDD`. The test can run past midnight. */
+  /**
+   * Date of the day before the test began, as `YYYYMMDD`. Computed only once, because the test can run past midnight.
+   */
   let yesterday: string;
 
   beforeEach(async () => {

@@ -269,7 +269,7 @@ describe('scopes', () => {
     await server.stop();
   });
 
-  /** Makes a call that changes nothing, even if it is authorized. */
+  /** Makes a call that changes nothing, whether or not it is authorized. */
   function knock(route: string, headers: Record<string, string>): Promise<ApiAnswer> {
     const [method = '', template = ''] = route.split(' ');
     const prefix = PREFIXES[template.split('/')[2] ?? ''] ?? 'dst';

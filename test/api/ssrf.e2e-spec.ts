@@ -65,7 +65,7 @@ describe('SSRF', () => {
     let hostile: Hostile;
 
     beforeAll(async () => {
-      // Plain http is allowed, so a rejection must have another reason.
+      // The server allows plain http, so the scheme cannot be the reason for a rejection.
       server = await startServer({ EGRESS_ALLOW_CIDRS: '', EGRESS_ALLOW_HTTP: 'true' });
       hostile = new Hostile(server);
     });

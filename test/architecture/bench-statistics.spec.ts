@@ -192,8 +192,8 @@ describe('the number of messages that wait for delivery', () => {
   const at = (...times: number[]): Float64Array => Float64Array.from(times);
 
   it('counts accepted messages that have not arrived, at the end of the window and as a maximum within it', () => {
-    // Five messages with two copies each. The first is accepted before the window, the next two within it, one never,
-    // and one after it.
+    // Five messages with two copies each. One message is accepted before the window, two within it, one never, and one
+    // after it.
     const acceptedAt = at(5, 20, 22, 0, 60);
     const receivedAt = at(12, 30, 25, 26, 24, 70, 23, 23, 61, 62);
 

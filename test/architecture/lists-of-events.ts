@@ -73,7 +73,7 @@ export const STATES_OF: Record<string, string[]> = {
   '200': ['delivered', 'delivered,failed'],
 };
 
-/** Lists filtered by the provider's delivery id: the filters in words, the id, and the other filters. */
+/** Lists filtered by the provider's delivery id. Each list has a title, the delivery id, and further filters. */
 export const LISTS_BY_DEDUPE_ID: [string, string, Partial<EventFilter>][] = [
   ['an id', 'delivery-43', {}],
   [

@@ -173,8 +173,8 @@ function fanOut(
   key: NewMessage['idempotency'] = null,
 ): AdmittedMessage {
   const { environmentId, id, expiresOnDay, payload, payloadBytes } = event(n);
-  // No list in these tests filters by this type. Otherwise, it would also read the rows that this insert leaves after
-  // its rollback.
+  // No list in these tests filters by this event type. Such a list would also read the dead rows that this insert
+  // leaves after its rollback.
   const eventType = 'fanned.out';
   const events = Array.from({ length: 10 }, (_, i) => ({
     environmentId,
@@ -293,7 +293,10 @@ const setAside = <S extends 'parked' | 'dropped'>(status: S) => ({
 });
 const hundred = Array.from({ length: 100 }, (_, n) => n);
 
-/** Each entry: statement name, a call that runs it, indexes that its comment names, and the maximum number of pages. */
+/**
+ * For each statement: its name, a call that runs it, the indexes that its comment names, and the maximum number of
+ * pages.
+ */
 const HOT: [string, (recording: Database) => Promise<unknown>, string[], number][] = [
   [
     'claimDue, 500',
@@ -545,7 +548,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
   it("deliveries that wait for a target: by its indexes, independent of other targets' deliveries", async () => {
     const made = await plan(await asked((db) => new WaitingStore(db).count(ENVIRONMENT, TARGET, null)));
 
-    // A delivery of this target can be in two indexes, so the page limit allows two pages for each.
+    // A delivery of this target can be in two indexes, so the page limit allows two pages per delivery.
     const own = await clients.ordinary.query(
       'select from due_deliveries where environment_id = $1 and target_id = $2',
       [ENVIRONMENT, TARGET],

@@ -12,7 +12,7 @@ const INTERNAL = new Set([
   'templates.performCreate',
 ]);
 
-/** Returns the methods of an object and of the groups in it, as `emails.attachments.get`. */
+/** Returns the methods of an object and of its nested objects, for example `emails.attachments.get`. */
 function methodsOf(group: object, path: readonly string[]): string[] {
   return Object.entries(group).flatMap(([name, value]) => {
     if (typeof value !== 'object' || value === null || name === 'resend' || name === 'headers') return [];

@@ -35,8 +35,8 @@ beforeAll(async () => {
   literals = sqlLiterals(new Set(rows.map(({ name }) => name)));
   const declared = await declaredStatements([...new Set(literals.map(({ file }) => file))]);
   statements = [...declared.statements, ...listsOfEvents(), ...(await builtStatements(database.url))];
-  // Stores also pass statements as plain strings. Adds those that are not part of a statement above. PostgreSQL cannot
-  // parse a part alone.
+  // Stores also pass statements as plain strings. Adds these strings, but not those that are parts of a statement
+  // above, because PostgreSQL cannot parse a part alone.
   for (const text of [...declared.texts, ...texts(literals)])
     if (!statements.some((statement) => statement.text.includes(text.text))) statements.push(text);
   rejections = await rejectionsOf(statements);

@@ -67,7 +67,7 @@ async function readByPosthorn(raw: Buffer): Promise<Compared> {
   };
 }
 
-/** Removes white space at the ends of lines, as only one of the two parsers does. */
+/** Removes white space at the ends of lines, because only one of the two parsers removes it. */
 const comparable = (value: unknown): string =>
   JSON.stringify(typeof value === 'string' ? value.replaceAll(/[ \t]+(?=\n|$)/g, '').trimEnd() : value);
 

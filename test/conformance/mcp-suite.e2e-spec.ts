@@ -14,8 +14,8 @@ const NO_RESOURCES = 'there are no resources';
 const NO_PROMPTS = 'there are no prompts';
 
 /**
- * Checks that do not apply to Posthorn, as `scenario:check`, each with the reason. They must fail: a check that passes
- * does apply.
+ * Checks that do not apply to Posthorn, as `scenario:check`, each with the reason. Each must fail. A check that passes
+ * does not belong in this list.
  */
 const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^tools-call-[a-z-]+:/, DIAGNOSTIC],

@@ -105,7 +105,7 @@ describe('the OpenAPI document', () => {
 
     expect(new Set(ids).size).toBe(ids.length);
     expect(faults).toEqual([]);
-    // A section without a defined position would come after Health.
+    // A section without a defined position would come after Health, which must be the last section.
     expect(document.tags.at(-1)?.name).toBe('Health');
   });
 

@@ -100,8 +100,8 @@ const IN_TRANSIT_MS_MAX = 1_000;
 /** Maximum time after an outage of PostgreSQL until the service tries again to store results. */
 const RECORD_BACKOFF_MS_MAX = 3_000;
 /**
- * Round trips until a result is stored. It waits for the group in progress, then is written with its own group. Each
- * group takes three: begin, write and commit.
+ * Number of round trips until a result is stored: three for the group commit in progress, and three for the result's
+ * own group commit (begin, write and commit).
  */
 const RECORD_ROUND_TRIPS_MAX = 6;
 

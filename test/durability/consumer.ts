@@ -41,7 +41,9 @@ const DIES_SHARE = 0.1;
 export class Consumer {
   /** The items that the consumer handled, in order. */
   readonly visits: Visit[] = [];
-  /** Number of items that were allowed to arrive again. `wrongly` contains those that were not. */
+  /**
+   * Number of items that arrived again as allowed. `wrongly` contains the items that were not allowed to arrive again.
+   */
   repeated = 0;
   readonly wrongly: string[] = [];
   deaths = 0;
@@ -110,7 +112,7 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // With 0, the checker accepts no duplicate because of a killed worker, since workers take no part in a pull.
+      // With 0, the checker excuses no duplicate by the kill of a worker, because workers take no part in a pull.
       const answeredAtMs = 0;
       this.visits.push({
         id,

@@ -28,7 +28,7 @@ export interface Emission extends Sent {
   meaning: string;
   /** True if the emission has an Idempotency-Key. Without a key, every attempt may create a message. */
   isKeyed: boolean;
-  /** Number of attempts without a 202. Each may have been stored under an unknown id. */
+  /** Number of attempts without a 202. Any of these attempts may have stored a message with an unknown id. */
   unanswered: number;
   /** The endpoints that must receive the emission. */
   listeners: readonly Listener[];

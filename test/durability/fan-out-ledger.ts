@@ -2,7 +2,7 @@ import { showId } from '../../src/kernel/ids.js';
 import type { Scene } from './scene.js';
 import { query } from './storage.js';
 
-/** A stored message, even if the sender got no answer for it. */
+/** A stored message. Its sender may have got no answer. */
 export interface StoredMessage {
   id: string;
   /** Number of the message's emission, or null if there are events without a message. */

@@ -18,9 +18,7 @@ const ROUNDS = 30;
 const STARTS = 6;
 /** Number of times that connections are terminated during the start of the service. */
 const BLOWS = 60;
-/**
- * Time limit for recovery. If the response to a claim was lost, the claim is released when the worker id in it expires.
- */
+/** Time limit for recovery. If the response to a claim was lost, the claim is released when its worker id expires. */
 const MADE_GOOD_WITHIN_MS = 90_000;
 
 /** Terminates all connections with the error 57P01, as a managed PostgreSQL does at a failover. */

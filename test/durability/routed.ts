@@ -8,7 +8,7 @@ export interface Posted extends Sent {
   /** Hash of the parsed body, which a pull consumer can compare. */
   meaning: string;
   firstTryAtMs: number;
-  /** Number of attempts without a 200. Each may have been stored under an unknown id. */
+  /** Number of attempts without a 200. Any of these attempts may have stored an event with an unknown id. */
   unanswered: number;
 }
 
@@ -50,8 +50,8 @@ interface Stored {
 }
 
 /**
- * Converts the observations to evidence for the checker. The delivery of an event to one place (a receiver path or a
- * feed) counts as one message, and so does its replay. If an event arrives at one place, it must arrive at all places.
+ * Converts the observations to evidence for the checker. Each delivery or replay of an event to one place (a receiver
+ * path or a feed) counts as one message. If an event arrives at one place, it must arrive at all places.
  */
 export function evidenceOf(observed: Observed): Evidence {
   const { posted, places, replay, disruptions, outages } = observed;
@@ -84,8 +84,8 @@ export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
 }
 
 /**
- * Returns the ids of items that a feed delivered out of order. An item is out of order if it came after another item
- * that was first sent only after this item had been accepted.
+ * Returns the ids of items that a feed delivered out of order. Item A is out of order if it came after item B, although
+ * B was first sent only after A had been accepted.
  */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));

@@ -65,7 +65,7 @@ const subject: DestinationUnderTest = {
   connections: () => target.connections(),
 };
 
-/** Shows that the suite is not specific to NATS: a built-in type passes it, too. */
+/** Shows that the suite is not specific to NATS: a built-in destination type passes it, too. */
 describe('the conformance suite, with the built-in type https', () => {
   const { checks, end } = destinationConformance(subject);
 

@@ -12,7 +12,10 @@ const describeWithNats = isNatsInstalled() ? describe : describe.skip;
 const describeWithRedis = isNatsInstalled() && isRedisInstalled() ? describe : describe.skip;
 
 const STREAM = 'ORDERS';
-/** Time limit for results. It is shorter than the minute between two sweeps, so only a queue job can meet it. */
+/**
+ * Time limit for results. It is shorter than the minute between two sweeps, so a result within this time comes from a
+ * queue job.
+ */
 const BY_A_JOB_MS = 20_000;
 
 let nats: NatsServer;

@@ -54,8 +54,7 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Sends fewer messages than the target's concurrency limit. Further messages would be parked until the sweep
-      // runs.
+      // Sends fewer messages than the target's concurrency limit. Further messages would wait until the sweep runs.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);

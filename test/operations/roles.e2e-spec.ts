@@ -189,7 +189,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
         .map(({ headers }) => headers['webhook-id'])
         .sort(),
     ).toEqual([...sent].sort());
-    // Wake-ups through the queue still work, too.
+    // Shows that workers still get notifications through the queue.
     await eventIn(api, await send(api, destination), 'delivered');
   }, 90_000);
 });

@@ -14,9 +14,7 @@ import { startServer } from '../support/server.js';
 /** Time limits that the service guarantees on a quiet machine. */
 const BACK_WITHIN_MS = 15_000;
 const REFUSED_WITHIN_MS = 12_000;
-/**
- * Time limit for recovery. If the response to a claim was lost, the claim is released when the worker id in it expires.
- */
+/** Time limit for recovery. If the response to a claim was lost, the claim is released when its worker id expires. */
 const MADE_GOOD_WITHIN_MS = 80_000;
 
 describe('connections to PostgreSQL that die silently', () => {

@@ -40,8 +40,8 @@ export function screensOf(output: string): ScreenSize[] {
 }
 
 /**
- * Returns the chunk and everything that it imports, except the dynamic imports of the entry, which are the other
- * screens.
+ * Returns the chunk and everything that it imports. Omits the dynamic imports of the entry, because these imports are
+ * the other screens.
  */
 function reached(
   manifest: Readonly<Record<string, Chunk>>,

@@ -19,8 +19,8 @@ export const isFirefoxInstalled = (): boolean =>
   );
 
 /**
- * Starts Firefox, controlled over WebDriver BiDi. Puppeteer is used because Playwright controls a Firefox of its own, and
- * the unchanged Firefox only in newer versions than Debian's. `preferences` are those of about:config.
+ * Starts Debian's Firefox with Puppeteer, over WebDriver BiDi. Playwright supports only its own build of Firefox and
+ * versions newer than Debian's. `preferences` are those of about:config.
  */
 export function startFirefox(preferences: Record<string, unknown> = {}): Promise<Browser> {
   return puppeteer.launch({

@@ -19,7 +19,7 @@ export interface TriedAnswer {
   readonly text: string;
 }
 
-/** Reason, from an operation's extension `x-try-it-out`, why the prefilled example of the operation cannot be tried. */
+/** Reason why the prefilled example of an operation cannot be tried, from the operation's extension `x-try-it-out`. */
 interface Limit {
   after?: string;
   needs?: string;

@@ -86,8 +86,8 @@ export class Round {
   }
 
   /**
-   * Injects all faults of the round, and waits until all have ended, even if one fails. Otherwise one could affect the
-   * next round.
+   * Injects all faults of the round, and waits until all have ended, even if one fails. A fault that outlasted the
+   * round could affect the next round.
    */
   private async inflicted(): Promise<Inflicted[]> {
     const ends = await Promise.allSettled(this.kinds.map((kind) => this.inflict(kind)));

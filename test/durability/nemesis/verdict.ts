@@ -20,7 +20,7 @@ export interface RoundEvidence {
   nodes: readonly string[];
   /** Processes that exited by themselves. */
   crashes: readonly string[];
-  /** Whether every attempt must be answered, because the only faults were rolling restarts. */
+  /** True if every attempt must be answered, because the only faults of the round were rolling restarts. */
   isSeamless: boolean;
   /** How many times longer work took during the round than on a quiet machine. */
   pace: number;
@@ -71,7 +71,7 @@ const WORK_SECONDS = 5;
  */
 export const backSecondsMax = (pace: number): number => LEASE_SECONDS + WORK_SECONDS * pace;
 
-/** Returns a sentence for each guarantee that the round broke. A recovery that took too long is one of them. */
+/** Returns a sentence for each guarantee that the round broke. A late recovery counts as a broken guarantee. */
 export const complaintsOf = ({ wrongs, isLate }: Verdict): string[] => [
   ...wrongs,
   ...(isLate ? ['deliveries were back too late'] : []),
