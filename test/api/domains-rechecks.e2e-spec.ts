@@ -126,8 +126,7 @@ describe('re-checks', () => {
     );
     const other = await startServer(scene.server.env);
     try {
-      // The check of this domain is claimed, so no process runs it again, not even a process that checks another due
-      // domain.
+      // The check of this domain is claimed. A process that checks another due domain must not run this check again.
       await makeDue((await scene.create('webhook')).id);
       expect(await read(id)).toMatchObject({ state: 'pending-dns' });
 

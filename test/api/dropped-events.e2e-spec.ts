@@ -148,7 +148,8 @@ describe('events dropped by a transform', () => {
     await https.arrived(1);
     const after = await replayed(server, endpoint, { since: LONG_AGO });
 
-    // Three of the four events are excluded: two are still parked, and a transform dropped the third at its release.
+    // Three of the four events are excluded: two still have the status `parked`, and a transform dropped the third when
+    // it was released.
     expect(after).toMatchObject({ scanned: 4, replayed: 1, excluded: 3 });
     await https.arrived(2);
     expect(bodiesAt(https)).toEqual(['{"id":4}', '{"id":4}']);

@@ -93,8 +93,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     for (const statement of fill(nowMs)) await clients.ordinary.query(statement);
     const first = async (text: string): Promise<Record<string, string>> =>
       (await clients.ordinary.query<Record<string, string>>(text)).rows[0] ?? {};
-    // Selects an email without a due delivery, because only for such emails does the tested statement read finished
-    // deliveries.
+    // Selects an email without a due delivery, because the tested statement reads finished deliveries only for such an
+    // email.
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';

@@ -385,7 +385,8 @@ describe('reports about emails', () => {
         expect(
           (await emailOf(server, id)).timeline.filter(({ type }: { type: string }) => type === 'bounced'),
         ).toHaveLength(1);
-        // A second record of the bounce would increase this count. Without a row, the system event was already sent.
+        // A second record of the bounce would increase this count. If there is no row, the system event was already
+        // sent.
         expect(SIGNALLED_ONCE).toContain((await signals(id, 'email.bounced'))[0]?.count);
         expect(await reportsOf(id)).toMatchObject([{ state: 'recorded' }]);
       }

@@ -79,7 +79,7 @@ describe('unsubscribe links and topics', () => {
   const ONE_CLICK = { 'List-Unsubscribe': 'One-Click' };
   const subscriptionOf = async (to: string) => (await server.api('GET', `/v1/topics/news/subscriptions/${to}`)).json;
 
-  // Runs first, because the system events would also contain the recipients' choices from earlier tests.
+  // Must run first. After other tests, the system events would also contain the recipients' choices in those tests.
   it('email.unsubscribed and email.resubscribed reach the system destination once for each choice', async () => {
     const systemTarget = await listen(server, targets);
     const [to, all] = [address(), address()];

@@ -18,7 +18,7 @@ describe('granted keys', () => {
     server = await startServer({ TRUST_PROXY: '127.0.0.0/8', OPERATOR_KEY });
     sql = openSql(server);
     clientId = await registered(server);
-    // Creates an admin who stays, because the last admin of an organization cannot be removed.
+    // Creates an admin who is not removed later, because the last admin of an organization cannot be removed.
     expectStatus(await server.api('POST', '/v1/members', { email: 'boss@customer.example', role: 'admin' }), 201);
   });
 

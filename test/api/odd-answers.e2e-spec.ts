@@ -6,7 +6,10 @@ import { destinationAt, eventAfter, eventIn, RARE_RETRIES, send } from './scene.
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** Tests receivers that send slightly invalid HTTP over raw sockets. Posthorn must accept it, as other clients do. */
+/**
+ * Tests receivers that send slightly invalid HTTP over raw sockets. Posthorn must accept their responses, because other
+ * HTTP clients accept them.
+ */
 describe('irregular responses that other HTTP clients accept', () => {
   let server: PosthornServer;
   let raw: RawReceiver;

@@ -47,7 +47,7 @@ describe('replay', () => {
   const redrive = async (body?: object): Promise<number> =>
     expectStatus(await server.api('POST', '/v1/dlq/redrive', body), 202).json.redriven;
 
-  /** Expects that the last delivery to a target is the replay of the delivery before it, with the same content. */
+  /** Expects that the last delivery to a target replays the previous delivery and has identical content. */
   const expectSameAgain = async (target: TargetPath, destination: string, payload: string): Promise<void> => {
     const { secret } = expectStatus(await server.api('GET', `/v1/destinations/${destination}/secret`), 200).json;
     const [first, again] = target.posts().slice(-2) as [ReceivedRequest, ReceivedRequest];

@@ -156,7 +156,7 @@ export async function replayed(
   return jobIn(server, id, 'completed');
 }
 
-/** From now on, records each delivery that a replay enqueues, with its transaction. Keeps the order. */
+/** From now on, records each delivery that a replay enqueues, with its transaction id and its position in the order. */
 export async function watchReplays(sql: Sql): Promise<void> {
   await sql.rows(
     'create table enqueued (n serial, event_id uuid, target_id uuid, endpoint_id uuid, due_at timestamptz, xid xid8)',

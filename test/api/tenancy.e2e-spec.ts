@@ -205,7 +205,10 @@ describe('tenancy', () => {
     [live, foreign],
   ];
 
-  /** Calls every route with an id, using the ids of `owner`. Returns the responses by route. */
+  /**
+   * Calls every route that has an id in its path, with the ids of the given environment. Returns the responses by
+   * route.
+   */
   async function knock(
     headers: Record<string, string>,
     { isForeign, ids }: Environment,

@@ -106,7 +106,8 @@ describe('a budget of the bench', () => {
       half,
       figures: figures({ deliveriesPerSecond }),
     });
-    // The speed of the machine halves from round to round. Only the ratio within each pair stays constant.
+    // The speed of the machine halves from round to round. Only the ratio of the service's rate to the limit's rate
+    // stays constant.
     const slices = [1000, 500, 250].flatMap((rate, round) =>
       [0, 1].flatMap((half) => [slice('service', round, half, rate * 0.7), slice('limit', round, half, rate)]),
     );

@@ -72,7 +72,7 @@ describe('the ratio of two subjects', () => {
     const right = runs.filter(({ low, high }) => low <= 0.95 && high >= 0.95).length;
 
     expect(right).toBeGreaterThan(400 * 0.92);
-    // The interval is also no wider than necessary.
+    // Shows that the interval is no wider than necessary.
     expect(
       quantile(
         runs.map(({ low, high }) => high / low),

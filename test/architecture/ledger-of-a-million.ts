@@ -10,11 +10,11 @@ export const TARGETS = 1_000;
 export const TYPES = 50;
 export const ENVIRONMENT = 1;
 /**
- * Id of a target whose deliveries are all parked, and of an application with as many messages. It has so few events per
- * day that PostgreSQL keeps no separate statistics about it.
+ * Id of an inbound endpoint whose events all have the disposition `parked`, and of an application with as many
+ * messages. So few events per day have this id that PostgreSQL keeps no separate statistics about it.
  */
 export const SET_ASIDE = 'ffffffff-0000-0000-0000-000000000001';
-/** Number of targets whose pending deliveries are parked, because the target currently accepts none. */
+/** Number of targets whose pending deliveries wait for a rate limit or a circuit breaker. */
 export const GATED = 50;
 
 const DAYS = 30;

@@ -859,7 +859,8 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
           // Skips an error filter together with statuses that no event with this error has. The service never runs such
           // a query.
           if (given.error && !STATES_OF[given.error]?.includes(String(given.status ?? given.statuses))) continue;
-          // Skips combinations that match nothing: a parked event has no destination and belongs to no application.
+          // Skips combinations that match nothing: an event with the status `parked` has no destination and belongs to
+          // no application.
           if (
             (given.destinationId || given.applicationId) &&
             (given.status === 'parked' || given.statuses?.includes('parked'))

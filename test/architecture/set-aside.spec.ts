@@ -16,8 +16,8 @@ let client: pg.Client;
 let store: SetAsideStore;
 
 /**
- * Test data: events 1 to 40 are parked, and events 41 to 60 were dropped. The transforms of 15, 30 and 39 failed.
- * Events 1 to 10 were already released.
+ * Test data: events 1 to 40 have the status `parked`, and a transform dropped events 41 to 60. For events 15, 30 and
+ * 39, the transform failed. Events 1 to 10 were already released.
  */
 beforeAll(async () => {
   database = await createDatabase('migrated');

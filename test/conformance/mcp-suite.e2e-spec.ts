@@ -35,7 +35,7 @@ const NOT_APPLICABLE: readonly (readonly [RegExp, string])[] = [
   [/^logging-set-level:/, 'there are no logs'],
 ];
 
-/** The checks that must have run, because a suite that skips everything passes too. */
+/** Checks that must have run, because a suite that skips all checks passes, too. */
 const APPLICABLE: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'],
   '2026-07-28': [

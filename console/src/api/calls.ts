@@ -1,6 +1,9 @@
 import { masked } from './mask-body';
 
-/** An API call that a page of the console made. Calls that differ only in their time and result are one call. */
+/**
+ * An API call that a page of the console made. Calls that differ only in their time and result are recorded as one
+ * call.
+ */
 export interface Call {
   method: string;
   /** Path below the service's URL, with the query: `/v1/keys?limit=100`. */

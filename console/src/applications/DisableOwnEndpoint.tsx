@@ -12,7 +12,10 @@ interface DisableOwnEndpointProps {
   onClose: () => void;
 }
 
-/** Asks before it disables an endpoint whose pending deliveries end at once, because undo does not restore them. */
+/**
+ * Asks for confirmation before disabling an endpoint if that ends pending deliveries at once. Undo does not restore
+ * these deliveries.
+ */
 export function DisableOwnEndpoint({ app, of, onClose }: DisableOwnEndpointProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

@@ -14,7 +14,7 @@ interface EndpointFieldsProps {
   onChange: (changes: Partial<EndpointDraft>) => void;
 }
 
-/** Fields of an application's endpoint. Its delivery settings have fields of their own. */
+/** Fields of an application's endpoint. The fields for its delivery settings are a separate component. */
 export function EndpointFields({ draft, hasUrl, filterFault, onChange }: EndpointFieldsProps): ReactNode {
   const { data: catalogue = [] } = useCatalogue();
   return (

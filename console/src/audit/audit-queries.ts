@@ -55,7 +55,10 @@ async function named<T>(page: Promise<Page<T>>, of: (item: T) => Named): Promise
 
 const withName = ({ id, name }: Named): Named => ({ id, name });
 
-/** Functions that read one page of the resources of a type, with their names. The API has no names for other types. */
+/**
+ * Functions that read one page of the resources of a type, with their names. The API has no names for resources of
+ * types that are missing here.
+ */
 const LISTS: Readonly<Record<string, ReadPage>> = {
   destinations: (api, query, signal) =>
     named(answered(api.GET('/v1/destinations', { params: { query }, signal })), withName),

@@ -11,7 +11,10 @@ interface DisableDestinationProps {
   onClose: () => void;
 }
 
-/** Asks before it disables a destination with pending deliveries, because these fail and undo does not restore them. */
+/**
+ * Asks for confirmation before disabling a destination with pending deliveries. These deliveries fail, and undo does
+ * not restore them.
+ */
 export function DisableDestination({ id, name, onClose }: DisableDestinationProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();

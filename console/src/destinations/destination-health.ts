@@ -29,8 +29,8 @@ export function useDestinationHealth(target: Target, isAsked = true): Destinatio
   const figures = useOutcomes(id, isAsked);
   const pending = usePending(id, isAsked);
   const isKnown = (concerns !== undefined || isError) && detail !== undefined;
-  // The health of an active destination stays unknown until its details are loaded. A disabled one is shown before its
-  // reason is loaded.
+  // The health of an active destination stays unknown until its details are loaded. A disabled destination is shown as
+  // disabled before the reason is loaded.
   if (status === 'active' && !isKnown) return { health: null, pending };
   const health = healthOf({
     ...figures,
@@ -54,7 +54,8 @@ function useOutcomes(id: string, isAsked: boolean): Pick<TargetFacts, 'day' | 'h
 }
 
 /**
- * Returns whether the circuit of a destination may be open: it is in the list of problems, or the list is incomplete.
+ * Returns whether the circuit of a destination may be open: the list of problems contains the open circuit, or the list
+ * is incomplete.
  */
 function mayBeOpen(concerns: Schemas['AttentionItem'] | undefined, id: string): boolean {
   return concerns?.truncated.includes('circuit.open') === true || sinceOf(concerns, 'circuit.open', id) !== null;

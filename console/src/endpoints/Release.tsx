@@ -8,7 +8,10 @@ import { useSigned } from '../session/session';
 
 const STATES = ['quarantined', 'parked', 'transform_failed', 'dropped'] as const;
 
-/** Form that releases requests that were not routed: quarantined (wrong secret), parked, or dropped by the transform. */
+/**
+ * Form that releases requests that were not routed: quarantined (wrong secret), parked (endpoint paused or transform
+ * failed), or dropped by the transform.
+ */
 export function Release({ id }: { id: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const [status, setStatus] = useState<(typeof STATES)[number]>('quarantined');

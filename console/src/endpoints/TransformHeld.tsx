@@ -10,7 +10,7 @@ import { useSetAside } from './endpoint-queries';
 
 const STATES = ['transform_failed', 'dropped'] as const;
 
-/** Requests that the transform parked or dropped, with buttons that release them through the saved transform. */
+/** Requests whose transform failed or dropped the event, with buttons that release them through the saved transform. */
 export function TransformHeld({ id, isChanged }: { id: string; isChanged: boolean }): ReactNode {
   const { environment: env } = useSigned();
   const [job, setJob] = useState<string | null>(null);

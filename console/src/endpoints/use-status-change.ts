@@ -9,8 +9,8 @@ import type { EndpointItem } from './endpoint-queries';
 type Status = EndpointItem['status'];
 
 /**
- * Returns a function that pauses an active endpoint or activates another one, and offers to undo it. The API cannot
- * disable an endpoint again that the service disabled.
+ * Returns a function that pauses an active endpoint or activates any other endpoint. Offers to undo the change.
+ * Activating an endpoint that the service disabled cannot be undone, because the API cannot set the status `disabled`.
  */
 export function useStatusChange(): (of: { id: string; name: string; status: Status }) => void {
   const { api, environment: env } = useSigned();

@@ -11,7 +11,7 @@ export function Loading({ fault }: LoadingProps): ReactNode {
   return <span role="status">{waitIn(fault) ?? t('loading')}</span>;
 }
 
-/** Placeholder of the list of events. Fills the place of the table. */
+/** Placeholder that fills the space of the event table while the events load. */
 export function EventsSkeleton({ fault }: LoadingProps): ReactNode {
   return (
     <div className="table-box">

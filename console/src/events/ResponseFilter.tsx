@@ -28,7 +28,7 @@ export function ResponseFilter({
     setRefused(changes === null);
     if (changes === null) return;
     onChange(changes);
-    // Clears this field for a class of statuses, because the error filter shows it.
+    // Clears this field if a class of statuses such as `5xx` was typed, because the error filter shows the class.
     if (changes.response_status === undefined) setText('');
   };
   return (

@@ -12,7 +12,7 @@ import { isDelivered, type TimelineEntry, timelineOf } from './timeline';
 
 /** Number of steps that are shown at first. Some events have thousands. */
 const SHOWN = 50;
-/** Refresh interval of relative times. It equals that of the status sentence, so that both show the same time. */
+/** Refresh interval of relative times. The status sentence also has this interval, so that both show the same time. */
 const EVERY_MS = 1_000;
 
 /** Everything that happened to the event and what happens next, newest first. */

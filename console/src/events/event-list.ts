@@ -23,7 +23,7 @@ const COUNT_EVERY_MS = 60_000;
 interface Page {
   rows: EventItem[];
   next: string | null;
-  /** If the service stopped scanning before the page was full, the time back to which it scanned. Otherwise null. */
+  /** If the page ended early, the time since which all events were searched. Otherwise null. */
   searchedTo: string | null;
   /** The query of the first page, with its times resolved. A cursor is valid only for the query that returned it. */
   query: EventQuery;
@@ -39,9 +39,7 @@ export interface EventList {
   /** Changes each time the rows change. */
   version: number;
   pages: UseInfiniteQueryResult<InfiniteData<Page>>;
-  /**
-   * If the service stopped scanning before the last page was full, the time back to which it scanned. Otherwise null.
-   */
+  /** If the last page ended early, the time since which all events were searched. Otherwise null. */
   searchedTo: string | null;
   isFull: boolean;
   missed: Missed | null;

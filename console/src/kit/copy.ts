@@ -14,14 +14,14 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
-  // Copies the original text, because the text field has changed its line breaks.
+  // Copies the original text, because a text field changes line breaks.
   const give = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();
     event.stopImmediatePropagation();
   };
   document.addEventListener('copy', give, true);
-  // Appends the field to an open dialog, because the dialog does not let elements outside of it keep the focus.
+  // Appends the field to an open dialog, because an open dialog takes the focus from elements outside of the dialog.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

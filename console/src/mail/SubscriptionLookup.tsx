@@ -71,8 +71,8 @@ function Found({ topic, subscription }: { topic: Topic; subscription: Subscripti
 }
 
 /**
- * Returns a function that subscribes or unsubscribes an address, and offers to undo it. A choice of the recipient cannot
- * be restored, because the API would store it as its own.
+ * Returns a function that subscribes or unsubscribes an address, and offers to undo it. If the recipient made the
+ * previous choice, undo is not possible, because the API would store the choice as its own.
  */
 function useSubscriptionChange(topic: Topic): (before: Subscription) => void {
   const { api, environment: env } = useSigned();

@@ -1,10 +1,10 @@
 import { useLayoutEffect } from 'react';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 
-/** Calls `back` on the shortcut for going back, and on Escape unless an open element handles it. */
+/** Calls `back` on the shortcut for going back. Also calls `back` on Escape if no open element handles Escape. */
 export function useLeave(back: () => void): void {
   useShortcut('back', back);
-  // A layout effect, because the user may press the key as soon as the screen is visible.
+  // A layout effect runs before the screen is visible, so that a key press right after that is handled.
   useLayoutEffect(() => {
     const leave = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open], details.account[open]') === null) back();

@@ -110,7 +110,8 @@ function Shown({ portal, isEnded }: { portal: OwnPortal; isEnded: boolean }): Re
   }, []);
   const go = useCallback(
     (next: Place): void => {
-      // Replaces the form in the history, so that the Back button does not show the form of an existing endpoint.
+      // Replaces the form of a new endpoint in the history, so that the Back button does not return to the form after
+      // the endpoint exists.
       if (placeOf(history.state).at === 'new') history.replaceState(stateOf(next), '');
       else history.pushState(stateOf(next), '');
       show(next);

@@ -17,7 +17,7 @@ export interface Tones {
 type Rgb = readonly [number, number, number];
 
 /**
- * Background color of each color scheme. Of the page and the panel color in `kit/theme.css`, it is the one with less
+ * Background color of each color scheme: the page color or the panel color of `kit/theme.css`, whichever has less
  * contrast.
  */
 const GROUNDS = { light: [243, 245, 248], dark: [37, 43, 51] } as const satisfies Record<string, Rgb>;

@@ -8,7 +8,10 @@ export interface PullHealth {
   tone: 'good' | 'busy' | 'bad' | 'dull';
 }
 
-/** Age of the oldest pending event from which a consumer counts as stuck. Consumers usually pull every few minutes. */
+/**
+ * A consumer counts as stuck if its oldest pending event is at least this old. Consumers usually pull every few
+ * minutes.
+ */
 const STUCK_MS = 3_600_000;
 
 export function pullHealthOf({ committed_through: through, backlog }: Position, nowMs: number): PullHealth {

@@ -55,7 +55,7 @@ export class ShelfAdapter extends DestinationAdapter {
   }
 }
 
-/** Sign-in: the token `depot:` followed by the id of an organization. */
+/** Authenticates requests with the token `depot:` followed by the id of an organization. */
 @Injectable()
 export class DepotTokens extends TokenAuthenticator {
   async identify(token: string): Promise<Identity | null> {

@@ -102,8 +102,8 @@ export class Connections implements OnApplicationShutdown {
   }
 
   /**
-   * Closes the least recently used idle connection. If all connections are in use, the limit is exceeded. This is safe,
-   * because other code limits the deliveries in flight.
+   * Closes the least recently used idle connection. If all connections are in use, closes none, and the limit is
+   * exceeded. This is safe, because other code limits the deliveries in flight.
    */
   private evict(): void {
     const idle = [...this.entries]

@@ -13,7 +13,7 @@ export interface ConnectOptions {
   timeoutMs: number;
 }
 
-/** A route to one server through the egress gate, with the socket that it opened. */
+/** A route to one server through the service's egress checks, with the socket that the route opened. */
 interface Door {
   server: ServerAddress;
   open: () => Promise<Socket>;

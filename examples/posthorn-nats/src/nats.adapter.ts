@@ -95,7 +95,7 @@ export class NatsAdapter extends DestinationAdapter {
     const subject = subjectOf(settings.subject, outgoing.eventType);
     const owner = { environmentId, destinationId, servers: settings.servers, credentials };
     const stored = this.connections.use(owner, async (connection) => {
-      // Check again, because opening the connection may have taken some time.
+      // Checks again whether the delivery may begin, because opening the connection may have taken some time.
       if (!outgoing.mayBegin()) throw new Withheld();
       const acknowledgement = await jetstream(connection, { timeout: timeoutMs }).publish(subject, outgoing.body, {
         headers: headersOf(outgoing, target),
@@ -179,7 +179,7 @@ async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Has the same name as the client's timeout error, which `explain` recognizes. */
+/** Error with the same name as the timeout error of the NATS client. `explain` recognizes timeouts by this name. */
 class Late extends Error {
   override readonly name = 'TimeoutError';
 }

@@ -11,7 +11,10 @@ export interface FaultFields {
   retryAfterSeconds?: number | null;
 }
 
-/** Returns the headline of a fault, and the service's message if the headline is a translation that says less. */
+/**
+ * Returns the headline of a fault. If the headline is a translation with fewer details than the service's message, also
+ * returns the message.
+ */
 export function headlineOf(fault: FaultFields, language: string): { headline: string; original: string | null } {
   const { type, details = {} } = fault;
   if (type === 'unreachable') return { headline: t('unreachable'), original: null };
@@ -24,7 +27,7 @@ export function headlineOf(fault: FaultFields, language: string): { headline: st
   return { headline: message ?? t('wrong.title'), original: null };
 }
 
-/** Returns the objects that prevent a deletion because they use the object: as ids, or as kinds with ids. */
+/** Returns the objects that still use an object and thus prevent its deletion: as ids, or as kinds with ids. */
 export function usersOf({ used_by: users }: Readonly<Record<string, unknown>>): string[] {
   if (!Array.isArray(users)) return [];
   return (users as unknown[]).map((user) =>

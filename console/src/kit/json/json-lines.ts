@@ -59,7 +59,7 @@ export function visibleLines(
   return visible;
 }
 
-/** Returns the folded lines without those that hide `line`. Returns the same set if none hides it. */
+/** Returns the folded lines without those that hide `line`. Returns the set unchanged if no fold hides the line. */
 export function unfoldedAt(
   { folds }: Pick<JsonLines, 'folds'>,
   folded: ReadonlySet<number>,

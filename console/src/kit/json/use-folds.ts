@@ -5,7 +5,7 @@ import { type JsonLines, parentOf, unfoldedAt, visibleLines } from './json-lines
 /** State of the foldable objects and arrays of a JSON text. */
 export interface Folds {
   folded: ReadonlySet<number>;
-  /** Line whose fold button is in the tab order. All others are reached with the arrow keys. */
+  /** Line whose fold button is in the tab order. The arrow keys reach the fold buttons of all other lines. */
   active: number;
   toggle: (line: number) => void;
   foldAll: () => void;

@@ -9,8 +9,8 @@ export function clampWidth(px: number): number {
 }
 
 /**
- * Makes columns narrower by `excessPx` in total. Each column gives in proportion to its width above the minimum, and no
- * column becomes narrower than the minimum.
+ * Makes columns narrower by `excessPx` in total, in proportion to the width of each column above the minimum. No column
+ * becomes narrower than the minimum.
  */
 export function shrinkWidths(widths: readonly number[], excessPx: number): number[] {
   const spare = widths.reduce((sum, px) => sum + px - WIDTH_MIN_PX, 0);

@@ -70,7 +70,7 @@ interface RowsProps {
   numberOf?: (row: number) => number | null;
   /** Row to scroll to. */
   goTo?: number | null;
-  /** Another row to scroll to, independent of the first. */
+  /** Second row to scroll to, independent of `goTo`. */
   alsoGoTo?: number | null;
   /** Row that stays rendered while it is not visible, because it may have the focus. */
   kept?: number | null;

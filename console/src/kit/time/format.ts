@@ -78,7 +78,7 @@ export function formatDuration(ms: number, language: string): string {
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: 1 }).format(value)} ${unit}`;
 }
 
-/** Formats a time of day, with its day unless that is the day of `nowMs`: `14:05`, `26 Nov, 14:05`. */
+/** Formats a time of day. Adds the day if it is not the day of `nowMs`: `14:05`, `26 Nov, 14:05`. */
 export function formatClock(iso: string, nowMs: number, language: string, timeZone?: string): string {
   const zone = timeZone === undefined ? {} : { timeZone };
   const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', ...zone });
@@ -92,7 +92,10 @@ export function formatClock(iso: string, nowMs: number, language: string, timeZo
 
 const AGES: Partial<Record<Intl.RelativeTimeFormatUnit, string>> = { day: 'd', hour: 'h', minute: 'min', second: 's' };
 
-/** Formats the time since `iso` in the largest unit that fits once, rounded down: `40 s`, `2 h`, `3 d`. */
+/**
+ * Formats the time since `iso` in the largest unit that gives a value of at least one, rounded down: `40 s`, `2 h`, `3
+ * d`.
+ */
 export function formatAge(iso: string, nowMs: number, language: string): string {
   const seconds = Math.max(0, (nowMs - Date.parse(iso)) / 1000);
   const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['second', 1];

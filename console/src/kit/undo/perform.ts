@@ -34,8 +34,8 @@ const subjects = new Set<string>();
 const running = new Map<string, number>();
 
 /**
- * Shows a change at once and sends it. If the API rejects it, the cached data shows the state before. Refetches the data
- * after the last running change of it, because an earlier response would not contain the other changes.
+ * Shows a change at once and sends it. If the API rejects the change, restores the cached data. Refetches data only
+ * after the last running change of this data, because an earlier response would lack the changes that still run.
  */
 export async function perform(
   queries: QueryClient,
