@@ -18,7 +18,7 @@ import { expectStatus, send } from './scene.js';
 
 const LONG_WAIT_MS = 60_000;
 
-/** One PostgreSQL server of the pair. */
+/** The primary or the standby. */
 interface Node {
   port: number;
   pid: number;

@@ -54,7 +54,7 @@ describe('destinations with owners', () => {
   }, 60_000);
 
   afterAll(async () => {
-    // Also closes the data source.
+    // Closing the database also closes the data source.
     await database?.close();
     await testDatabase?.drop();
   });

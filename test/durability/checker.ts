@@ -3,7 +3,7 @@
  * does not read the service's tables or log.
  */
 
-/** A message, as its sender sees it. */
+/** A message that a test sends, with the answers of the API. */
 export interface Sent {
   /** The Idempotency-Key of every attempt to send the message. */
   key: string;

@@ -17,7 +17,7 @@ export interface EmitterOptions {
   concurrency: number;
 }
 
-/** An emission, as its sender sees it. */
+/** An event that the emitter sends to an application, with the answers of the API. */
 export interface Emission extends Sent {
   n: number;
   /** Path of the emission's request. The request is the same at each attempt. */

@@ -2,7 +2,7 @@ import { idTimeMs, parseId } from '../../src/kernel/ids.js';
 import type { Arrival, Disruption, Evidence, Outage, Sent } from './checker.js';
 import { type Kind, kindOf } from './payload.js';
 
-/** A webhook, as its provider sees it. */
+/** A webhook that the test posts, with the answers of the API. */
 export interface Posted extends Sent {
   n: number;
   /** Hash of the parsed body, which a pull consumer can compare. */

@@ -30,7 +30,7 @@ interface CodeFieldProps {
   fault?: JsonFault | null;
   /** Called on `Ctrl Enter`. */
   onRun?: () => void;
-  /** Says what `Ctrl Enter` does. */
+  /** Describes the effect of `Ctrl Enter`. */
   runNote?: string;
   isReadOnly?: boolean;
   /** Texts that complete JSON. */
