@@ -66,7 +66,7 @@ describe('the circuit breaker', () => {
 
   /**
    * Waits until all earlier outcomes are counted. Outcomes are counted in order, so this function causes one more
-   * failure and waits until that one is counted.
+   * failure and waits until this failure is counted.
    */
   const everythingCounted = async (): Promise<void> => {
     const target = targets.open(() => ({ status: 500 }));

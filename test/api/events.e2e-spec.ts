@@ -611,8 +611,8 @@ describe('events', () => {
     };
 
     /**
-     * Creates an event with one delivery in each of these statuses, and returns its id. Also adds a superseded delivery
-     * in every status, which must not count.
+     * Creates an event with one delivery in each of the given statuses, and returns its id. Also adds a superseded
+     * delivery in every status, because superseded deliveries must not count.
      */
     const eventWith = async (statuses: DeliveryStatus[]): Promise<string> => {
       const id = idFromBytes(ulidBytes(Date.now(), randomBytes(10)));

@@ -13,7 +13,7 @@ import { destinationAt, eventIn, eventOf, expectStatus, send, startTargets, WITH
 
 const ID = '01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1';
 
-/** An operation without a request body must reject one instead of ignoring it. */
+/** An operation without a request body must reject a request that has a body, and must not ignore the body. */
 describe('operations without a request body', () => {
   let server: PosthornServer;
   let targets: Targets;

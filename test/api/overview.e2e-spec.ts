@@ -58,7 +58,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** Must run before the other blocks, because its tests count everything in the environment. */
+/** This block must run first, because its tests count everything in the environment. */
 describe('rollups of the environment and of an application', () => {
   let application: string;
   let broken: string;

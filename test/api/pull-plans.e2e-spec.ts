@@ -128,8 +128,8 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     await new PositionsStore(recording).list(1, ['pull'], null, 51);
     const plan = await explain(client, recorded[0] as Recorded);
 
-    // Ignores pull_positions_pkey, because the planner may find the only position of a destination by this index or
-    // another one.
+    // Ignores pull_positions_pkey, because the planner may use this index or another index to find the only position of
+    // a destination.
     expect(plan.indexes.filter((name) => name !== 'pull_positions_pkey')).toEqual([
       'cluster_epochs_pkey',
       'destinations_listed_idx',

@@ -9,7 +9,7 @@ export interface Ended {
 }
 
 /**
- * Inserts `count` older copies of a sent event, one millisecond apart, each with a delivery in this final status.
+ * Inserts `count` older copies of a sent event, one millisecond apart, each with a delivery in the given final status.
  * Returns their UUIDs, oldest first.
  */
 export async function failedCopies(

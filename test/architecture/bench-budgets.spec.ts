@@ -132,7 +132,7 @@ describe('a budget of the bench', () => {
 describe('the budgets', () => {
   const rows = [...new Set(BUDGETS.flatMap((each) => each.rows))];
 
-  /** Returns all benchmark rows as a machine would measure them that is slower by this factor. Counts stay the same. */
+  /** Returns all benchmark rows as measured on a machine that is slower by the given factor. Counts do not change. */
   function onMachine(factor: number): Measured {
     const draw = (i: number): number => 1 + 0.02 * Math.sin(i * 7);
     const latency = (ms: number, i: number): Figures['accept'] => ({

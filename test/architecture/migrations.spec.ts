@@ -52,7 +52,7 @@ describe('migrations', () => {
     }
     expect(stages.at(-1)?.below).toEqual([]);
 
-    // Runs each migration again from the schema that its revert left, and reverts it again.
+    // Runs each migration again on the schema that remained after its revert, and reverts the migration again.
     const all = [...source.migrations];
     for (const [n, { name, below }] of [...stages].reverse().entries()) {
       source.migrations.splice(0, source.migrations.length, ...all.slice(0, n + 1));

@@ -594,7 +594,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
             mode,
           );
 
-          // Ignores deliveries_status_idx, because on a day with almost no rows the planner may use it or not.
+          // Ignores deliveries_status_idx, because on a day with almost no rows the planner uses it only sometimes.
           expect(made.indexes.filter((name) => name !== 'deliveries_status_idx')).toEqual([
             'deliveries_target_id_idx',
             'events_pkey',
@@ -842,7 +842,7 @@ describe('with a million settled deliveries and 150,000 open ones', () => {
       // Reading the 2,000 messages of the application costs fewer pages than reading their 20,000 events.
       expect(made.pages).toBeLessThan(5_000);
       expect(made.indexes).toContain('messages_application_id_idx');
-      // Ignores messages_pkey, because on a day with almost no rows the planner may use it or not.
+      // Ignores messages_pkey, because on a day with almost no rows the planner uses it only sometimes.
       expect(made.indexes.filter((name) => name !== 'messages_pkey')).toEqual(['messages_application_id_idx']);
       expect(made.scanned).toEqual([]);
     });

@@ -84,7 +84,7 @@ async function attack(service: string): Promise<Outcome[]> {
 
   const destination = JSON.stringify({ name: 'from another site', type: 'pull' });
   const ours = { 'x-posthorn-console': '1', 'x-posthorn-environment': 'live' };
-  // Runs the requests in parallel, because most of them only time out.
+  // Runs the requests in parallel, because most of them wait for their timeout.
   await Promise.all(
     ['/v1/session', '/v1/org', '/v1/keys', '/v1/events/stream?environment=live', '/signin'].map(async (path) => {
       await note(`fetch GET ${path}`, () => text({}, path));

@@ -166,7 +166,8 @@ function filesOf({ clone, temporary }: TourPlace): string[] {
 }
 
 function namesBelow(folder: string): string[] {
-  // The option `recursive` would follow links to folders in which other programs write at the same time.
+  // Does not use the option `recursive`, which would follow links to folders in which other programs write at the same
+  // time.
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const name = path.join(folder, entry.name);
     return entry.isDirectory() && entry.name !== 'postgres' ? [name, ...namesBelow(name)] : [name];

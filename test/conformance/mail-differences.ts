@@ -8,8 +8,8 @@ interface Difference {
 }
 
 /**
- * Deliberate differences, by message. `mail-readers.spec.ts` fails if it finds another difference, or if one of these
- * is missing.
+ * Deliberate differences, by message. `mail-readers.spec.ts` fails if it finds another difference, or does not find a
+ * listed difference.
  */
 export const DIFFERENCES: readonly Difference[] = [
   {

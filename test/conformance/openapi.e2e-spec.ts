@@ -467,7 +467,7 @@ describe('answers of the service', () => {
     await call(200, 'POST', `/v1/replays/${job}/stop`);
     await call(200, 'GET', `/v1/replays/${job}`);
     await call(200, 'GET', '/v1/replays?limit=1');
-    // Waits, because another suite's open transaction hides new items as long as it lasts.
+    // Waits, because another suite's open transaction hides new items until the transaction ends.
     await until(`/v1/pull/${pull}?limit=1`, (json) => json.data.length === 1);
     const { next_cursor: cursor } = (await call(200, 'GET', `/v1/pull/${pull}?limit=1`)).json;
     await call(200, 'POST', `/v1/pull/${pull}/ack`, { cursor });

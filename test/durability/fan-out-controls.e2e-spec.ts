@@ -134,7 +134,7 @@ describe('negative controls of fan-out', () => {
     expect((await fetch(scene.member('api').url + path, { method: 'POST', headers, body })).status).toBe(202);
   }
 
-  /** Delivers a message as a service would that confuses two endpoints. */
+  /** Delivers a message. Simulates a service that confuses two endpoints. */
   async function deliver(
     { ids: [messageId = ''] = [], payload = '' }: Partial<Emission> = {},
     listener: Listener | undefined,

@@ -12,7 +12,10 @@ type Env = Readonly<Record<string, string>>;
 /** Initial conditions of a scenario. */
 export interface SceneOptions {
   seed: number;
-  /** URL, or a function, because an embedded PostgreSQL gets its address only at its start. */
+  /**
+   * URL of the database, or a function that returns the URL, because an embedded PostgreSQL has no address before its
+   * start.
+   */
   databaseUrl: string | (() => string);
   /** The processes by name, each with environment variables in addition to the common ones. */
   processes: Readonly<Record<string, Env>>;

@@ -70,8 +70,8 @@ async function makeStarted(template) {
 }
 
 /**
- * Starts the reaper, which cleans up when this process ends for any reason. The reaper detects the end because it
- * closes the pipe that the reaper reads.
+ * Starts the reaper, which cleans up when this process ends for any reason: the reaper then reads the end of a pipe
+ * from this process.
  */
 function startReaper(directory) {
   const reaper = spawn(process.execPath, [path.join(import.meta.dirname, 'reaper.mjs'), directory], {

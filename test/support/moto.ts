@@ -30,7 +30,7 @@ export class Moto {
     private readonly child: ChildProcess,
     /** Credentials of a user with all permissions. */
     readonly credentials: Credentials,
-    /** A second key of the same user. Only these two keys are accepted. */
+    /** A second key of the user. moto accepts only the two keys of this user. */
     readonly otherCredentials: Credentials,
   ) {}
 

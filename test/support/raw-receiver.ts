@@ -3,7 +3,10 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import net from 'node:net';
 import tls from 'node:tls';
 
-/** A request as text, with the number of its connection and its number on that connection, both from 1. */
+/**
+ * A request as text, with the number of its connection, and the number of the request on this connection. Both numbers
+ * start at 1.
+ */
 export interface ReceivedRequest {
   text: string;
   connection: number;

@@ -3,7 +3,7 @@ import { noteReplaced, noteSilence, onReachability, reachability } from '../api/
 
 /** Interval between requests that check whether the service responds again after an outage. */
 const ASK_EVERY_MS = 4_000;
-/** Minimum time for which a page was hidden before it checks its version when it becomes visible. */
+/** A page that was hidden for at least this time checks its version when it becomes visible again. */
 const AWAY_MS = 60_000;
 
 /**

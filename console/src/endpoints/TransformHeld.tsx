@@ -38,7 +38,7 @@ export function TransformHeld({ id, isChanged }: { id: string; isChanged: boolea
 interface HeldProps {
   id: string;
   state: (typeof STATES)[number];
-  /** Whether the editor has changes that a release would not use, because they are not saved. */
+  /** Whether the editor has unsaved changes. A release does not use unsaved changes. */
   isChanged: boolean;
   onStarted: (job: string) => void;
 }

@@ -28,7 +28,7 @@ export function EventActions({ event }: { event: EventDetail }): ReactNode {
     }
     if (asked === 'cancel') await answered(api.POST('/v1/events/{id}/cancel', { params }));
     if (asked === 'erase') await answered(api.DELETE('/v1/events/{id}/payload', { params }));
-    // Removes the cached payload only after an erasure, because no other action changes it.
+    // Removes the cached payload only after an erasure, because no other action changes the payload.
     if (asked === 'erase') queries.removeQueries({ queryKey: ['payload', environment, event.id] });
     await queries.invalidateQueries({ queryKey: ['event', environment] });
   };

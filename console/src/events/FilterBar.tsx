@@ -10,7 +10,7 @@ import { ResponseFilter } from './ResponseFilter';
 import { SearchField } from './SearchField';
 import { ApplicationFilter, DestinationFilter } from './TargetFilters';
 
-/** Filters that only links can set, with their labels. Such a filter is hidden while it is not set. */
+/** Filters that only links can set, with their labels. Each of these filters is shown only while it is set. */
 const LINKED = [
   ['endpoint', 'fact.endpoint'],
   ['message_id', 'fact.message'],

@@ -27,7 +27,7 @@ const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Time range of the ids of this service. UUIDs of other kinds are almost never in it. */
+/** Returns whether a UUID can be an id of this service. These ids start with the time of their creation. */
 const [FIRST_ID_MS, LAST_ID_MS] = [Date.UTC(2024, 0), Date.UTC(2050, 0)];
 
 const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = [

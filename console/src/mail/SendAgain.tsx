@@ -33,7 +33,10 @@ interface SendCopyProps {
   onClose: () => void;
 }
 
-/** Sends the content of an email as a new email. First removes the recipients' suppressions, which would block it. */
+/**
+ * Sends the content of an email as a new email. First removes the suppressions of the recipients, because suppressions
+ * would block the new email.
+ */
 export function SendCopy({ email, to, onClose }: SendCopyProps): ReactNode {
   const { api, environment } = useSigned();
   const queries = useQueryClient();

@@ -69,7 +69,7 @@ export function TemplatePreview({ template, version, isDirty, onLatest }: Templa
   );
 }
 
-/** Returns the text after it has not changed for a moment. */
+/** Debounces a text: returns its latest value once the value has not changed for a moment. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

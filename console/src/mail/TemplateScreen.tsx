@@ -36,7 +36,8 @@ export function TemplateScreen(): ReactNode {
 
 function Shown({ template }: { template: Template }): ReactNode {
   const { can } = useSigned();
-  // Key that remounts the editor after this page changed the content. A refetch does not remount it and keeps edits.
+  // Key that remounts the editor after this page changed the content. A refetch does not change the key, so edits are
+  // kept.
   const [revision, setRevision] = useState(0);
   const [isDirty, setDirty] = useState(false);
   const [previewed, setPreviewed] = useState<number | null>(null);

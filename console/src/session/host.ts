@@ -13,8 +13,8 @@ export function hostOrigins(): readonly string[] {
 export const isFramed = (): boolean => window.parent !== window;
 
 /**
- * Sends a message to the embedding page. Addresses it to the page's origin and never to `*`. If the browser does not
- * report that origin, sends it to each allowed origin.
+ * Sends a message to the embedding page. Addresses the message to the origin of the embedding page and never to `*`. If
+ * the browser does not report that origin, sends the message to each allowed origin.
  */
 export function postToHost(message: HostMessage): void {
   if (!isFramed()) return;
@@ -25,8 +25,8 @@ export function postToHost(message: HostMessage): void {
 }
 
 /**
- * Calls the listener with each token from the embedding page. Ignores other messages and other senders. Returns a
- * function that unsubscribes.
+ * Calls the listener with each token from the embedding page. Ignores messages of other kinds and messages from other
+ * senders. Returns a function that unsubscribes.
  */
 export function onToken(listener: (token: string) => void): () => void {
   const onMessage = ({ source, origin, data }: MessageEvent<unknown>): void => {

@@ -99,7 +99,7 @@ async function connectOnce(
       ...signIn(credentials),
     });
   } catch (error) {
-    // The client does not close a socket if it times out before the server's first line.
+    // The client leaves the socket open if the client times out before the server's first line.
     door.socket?.destroy();
     throw error;
   } finally {

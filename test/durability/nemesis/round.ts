@@ -45,8 +45,8 @@ export class Round {
     const { fleet, kinds } = this;
     this.startedAtMs = Date.now();
     const earlier = new Set(fleet.arrivals.map(({ id }) => id));
-    // Requests that arrived after the end of the previous round. They are duplicates, because all its messages had
-    // arrived before.
+    // Requests that arrived after the end of the previous round. They are duplicates, because all messages of the
+    // previous round had arrived before its end.
     const strays = await fleet.collect();
     const crashed = fleet.scene.crashes().length;
     const load = fleet.load(CONCURRENCY, PAUSE_MS);

@@ -95,7 +95,8 @@ function shortened(code, file) {
 
 function specifiersIn(code, format) {
   if (format === 'json') return [];
-  // Ignores `import()` in CommonJS modules. It follows other rules than `require`, so Node.js resolves it at run time.
+  // Ignores `import()` in CommonJS modules. Its resolution rules differ from those of `require`, so Node.js resolves it
+  // at run time.
   const calls = code.matchAll(
     format === 'module'
       ? /\b(?:require|__import)\(\s*(["'])([^"'\n]+)\1\s*\)/g

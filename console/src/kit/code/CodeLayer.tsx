@@ -33,7 +33,7 @@ export function CodeLayer({ text, tokens, caret, first, count, fault, ref }: Cod
           {lines.map((pieces, index) => {
             const isFaulty = fault?.line === first + index + 1;
             return (
-              // CSS shows the message from `data-fault`, because the page already contains it as text.
+              // CSS shows the message from `data-fault`. As text, the message would be on the page twice.
               <div
                 key={index}
                 className={isFaulty ? 'code-line faulty' : 'code-line'}

@@ -60,8 +60,8 @@ export function completedText({ opens, closes }: CompletionPlace, text: string):
 }
 
 /**
- * Returns the name of the member whose value begins here. Returns null where a member's name begins, otherwise
- * undefined.
+ * Returns the name of the member whose value begins here. Returns null if a member's name begins here, and undefined in
+ * all other cases.
  */
 function memberAt(text: string, tokens: readonly Token[], at: number): string | null | undefined {
   const before = text.slice(0, at).trimEnd();

@@ -9,7 +9,7 @@ export function insertAtCaret(field: HTMLTextAreaElement | null, text: string): 
   const place = completionPlace(field.value, tokenize(field.value, 'json'), caret);
   field.focus();
   if (place !== null && !place.opens) field.setSelectionRange(place.from, place.to);
-  // Inserts the text as if the user typed it, so that it can be undone.
+  // Inserts the text as if the user typed it, so that the user can undo the insertion.
   document.execCommand('insertText', false, place === null ? JSON.stringify(text) : completedText(place, text));
 }
 

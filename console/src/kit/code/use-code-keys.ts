@@ -11,7 +11,7 @@ interface CodeKeys {
 /** Keys of the editor. After Escape, Tab moves the focus, so that keyboard users can leave the field. */
 export function useCodeKeys({ isReadOnly, onRun, completion }: CodeKeys) {
   const isLeaving = useRef(false);
-  /** Inserts the text as if the user typed it, so that it can be undone. */
+  /** Inserts the text as if the user typed it, so that the user can undo the insertion. */
   const insert = (text: string): void => {
     document.execCommand('insertText', false, text);
   };

@@ -27,7 +27,7 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement | null>, offe
     if (element === null || open === null) return;
     element.focus();
     element.setSelectionRange(open.place.from, open.place.to);
-    // Inserts the text as if the user typed it, so that it can be undone.
+    // Inserts the text as if the user typed it, so that the user can undo the insertion.
     document.execCommand('insertText', false, completedText(open.place, completion.text));
     close();
   };

@@ -15,8 +15,8 @@ export interface JsonToken {
 export const COLORED_LINE_MAX = 200_000;
 const CACHED_LINES_MAX = 2_000;
 
-// Numbers of jsonc-parser's token kinds. A compiler of single files cannot read them, because jsonc-parser declares
-// them as a const enum.
+// Numbers of jsonc-parser's token kinds. jsonc-parser declares them as a const enum, which a compiler of single files
+// cannot read.
 const COLON = 6;
 const END = 17;
 const KINDS: Readonly<Record<number, JsonTokenKind>> = {

@@ -48,7 +48,7 @@ export function RowMenu({ name, items }: { name: string; items: readonly MenuIte
         className="row-menu"
         onBeforeToggle={place}
         onToggle={(event) => {
-          // Places the menu again, because it has a height only after it is open.
+          // Places the menu again, because its height is known only after it is open.
           place(event);
           setOpen(event.newState === 'open');
         }}

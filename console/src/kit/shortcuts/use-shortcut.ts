@@ -10,7 +10,7 @@ let before: string | null = null;
  */
 export function useShortcut(id: ShortcutId, handler: () => void, isOn = true): void {
   const latest = useRef(handler);
-  // A layout effect runs before the screen is visible, so that a key press right after that is handled.
+  // A layout effect runs before the screen is visible, so the handler is ready for the first key press.
   useLayoutEffect(() => void (latest.current = handler));
   useLayoutEffect(() => {
     if (!isOn) return;

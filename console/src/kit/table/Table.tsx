@@ -21,7 +21,7 @@ export interface Column<Row> {
   full?: (row: Row) => string;
   /** Whether the column shares the space that the other columns leave, and shortens long text. */
   isFlexible?: boolean;
-  /** Control of all rows, instead of the label. The column is as narrow as its controls. */
+  /** Control for all rows, which the header shows instead of the label. The column is as narrow as its controls. */
   control?: ReactNode;
 }
 
