@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createTransport } from 'nodemailer';
 
 const { RELAY_PORT = '', PORT = '' } = process.env;
-/** Number of connections to the relay, the same as in each process of the service. */
+/** Number of connections to the relay. Each process of the service has as many. */
 const CONNECTIONS = 10;
 const KEY_BITS = 2048;
 

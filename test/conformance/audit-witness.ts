@@ -167,7 +167,7 @@ function whoFaults({ route, headers }: Call, { actor, ip }: AuditEntry, ownKey: 
   ];
 }
 
-/** Returns faults unless the entry contains the id of the created resource, or of the resource in the path. */
+/** Returns a fault if the entry does not contain the id of the created resource, or of the resource in the path. */
 function targetFaults({ route, url, answer }: Call, { resource_id: id, after }: AuditEntry): string[] {
   const made = answer.status === 201 ? ((answer.json.id ?? answer.json.name) as string | undefined) : undefined;
   if (made !== undefined && after?.['made'] === undefined)

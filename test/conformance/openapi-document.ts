@@ -53,7 +53,7 @@ export interface OpenApi {
   };
 }
 
-/** An operation with its method in capitals and its path as in the document. */
+/** An operation: its method in capitals, and its path as written in the document. */
 export interface Route {
   method: string;
   path: string;

@@ -140,6 +140,6 @@ function strike(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Ignores the error, because the process has already exited, as it should.
+    // Ignores the error, because the process has already exited.
   }
 }

@@ -111,7 +111,9 @@ describe('names', () => {
     });
   });
 
-  /** Sends messages until an attempt is rejected, and returns this attempt. Earlier ones may use the old address. */
+  /**
+   * Sends messages until an attempt is rejected, and returns this attempt. Earlier attempts may use the old address.
+   */
   async function refusedAttempt(destination: string): Promise<unknown> {
     for (;;) {
       const { attempts } = await eventAfter(server, await send(server, destination), 1);

@@ -74,7 +74,7 @@ function findFaults(messageKeys: readonly string[]): string[] {
     const text = element.textContent?.trim() ?? '';
     if (/\bundefined\b|\bNaN\b|\[object |Invalid Date/.test(text) && element.closest('code') === null)
       faults.push(`The text shows an internal value: ${nameOf(element)}.`);
-    // Names of event types look like keys. They are shown as code.
+    // Ignores text that is shown as code, such as names of event types, which look like keys.
     if (messageKeys.includes(text) && element.closest('code') === null) faults.push(`The text is missing: ${text}.`);
   }
   const controls = shown.filter((element) => element.matches('a, button, input, select, summary'));

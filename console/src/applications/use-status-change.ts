@@ -6,7 +6,7 @@ import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
 import type { OwnEndpoint } from './application-queries';
 
-/** Returns a function that enables or disables an endpoint of a customer, and offers to undo it. */
+/** Returns a function that enables or disables an endpoint of a customer, and offers to undo the change. */
 export function useStatusChange(app: string): (of: OwnEndpoint) => void {
   const { api, environment: env } = useSigned();
   const run = useReversible();

@@ -7,7 +7,7 @@ import { useSigned } from '../session/session';
 
 type Status = Schemas['DestinationItem']['status'];
 
-/** Returns a function that enables an inactive destination or disables an active one, and offers to undo it. */
+/** Returns a function that enables an inactive destination or disables an active one, and offers to undo the change. */
 export function useStatusChange(): (of: { id: string; name: string; status: Status }) => void {
   const { api, environment: env } = useSigned();
   const run = useReversible();

@@ -148,7 +148,8 @@ export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']
   return useQuery<Schemas['ReleaseDryRunResult']>({
     queryKey: ['set-aside', environment, id, status],
     retry: false,
-    // Refetches while requests can be released, because a release runs as a job and lowers their number.
+    // Refetches while requests can be released, because a release runs as a job and lowers the number of these
+    // requests.
     refetchInterval: ({ state }) => ((state.data?.replayed ?? 0) > 0 ? 10_000 : false),
     queryFn: async ({ signal }): Promise<Schemas['ReleaseDryRunResult']> => {
       const result = await answered(

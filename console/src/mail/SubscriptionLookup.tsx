@@ -9,7 +9,7 @@ import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
 import { type Subscription, type Topic, useSubscription } from './topic-queries';
 
-/** Finds the subscription of one address, and changes it. */
+/** Form that finds the subscription of one address, and changes the subscription. */
 export function SubscriptionLookup({ topic }: { topic: Topic }): ReactNode {
   const [typed, setTyped] = useState('');
   const [address, setAddress] = useState('');
@@ -71,8 +71,8 @@ function Found({ topic, subscription }: { topic: Topic; subscription: Subscripti
 }
 
 /**
- * Returns a function that subscribes or unsubscribes an address, and offers to undo it. If the recipient made the
- * previous choice, undo is not possible, because the API would store the choice as its own.
+ * Returns a function that subscribes or unsubscribes an address, and offers to undo the change. If the recipient made
+ * the previous choice, undo is not offered, because the API would store the restored choice as its own.
  */
 function useSubscriptionChange(topic: Topic): (before: Subscription) => void {
   const { api, environment: env } = useSigned();

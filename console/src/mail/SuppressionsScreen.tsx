@@ -114,7 +114,7 @@ export function SuppressionsScreen(): ReactNode {
   );
 }
 
-/** Returns a function that removes a suppression that was added manually, and offers to undo it. */
+/** Returns a function that removes a suppression that was added manually, and offers to undo the removal. */
 function useManualRemoval(): (row: Suppression) => void {
   const { api, environment: env } = useSigned();
   const run = useReversible();

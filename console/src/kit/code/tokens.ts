@@ -52,7 +52,7 @@ export function piecesOf(
       if (right > left)
         pieces.push({ text: text.slice(left, right), kind: token.kind, ...(mark !== undefined && { mark }) });
       at = right;
-      // Keeps a token that continues on the next line, such as a comment.
+      // A token that continues on the next line, such as a comment, is kept for that line.
       if (token.end > end) break;
       next += 1;
     }

@@ -59,7 +59,7 @@ export function visibleLines(
   return visible;
 }
 
-/** Returns the folded lines without those that hide `line`. Returns the set unchanged if no fold hides the line. */
+/** Returns the folded lines without the folds that hide `line`. Returns the set unchanged if no fold hides `line`. */
 export function unfoldedAt(
   { folds }: Pick<JsonLines, 'folds'>,
   folded: ReadonlySet<number>,

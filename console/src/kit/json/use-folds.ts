@@ -59,7 +59,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
   };
   return {
     folded,
-    // Starts at the first line. This line can be folded if any line can.
+    // Starts at the first line, which can be folded if any other line can.
     active: active ?? 0,
     toggle,
     foldAll: () => set(new Set([...lines.folds.keys()].filter((line) => line !== 0)), null),

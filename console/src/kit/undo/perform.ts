@@ -62,7 +62,7 @@ export async function perform(
   }
 }
 
-/** Changes cached data. Returns a function that restores it, except for data that was fetched in the meantime. */
+/** Changes cached data. Returns a function that restores the data, but not data that was fetched in the meantime. */
 function apply(queries: QueryClient, views: readonly ChangedView[]): () => void {
   const applied = views.flatMap(({ queryKey, change }) =>
     queries.getQueriesData({ queryKey }).flatMap(([key, before]) => {
