@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** The alphabet of RFC 4648, section 6, in lower case. Mail servers may change the case of addresses. */
+/** The alphabet of RFC 4648, section 6, in lower case only, because mail servers may change the case of addresses. */
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Encodes bytes as base32 without padding. A multiple of five bytes needs no padding. */

@@ -18,7 +18,7 @@ export const ATTEMPT_ERRORS = [
   'adapter',
 ] as const;
 
-/** Result of an attempt. Sets `outcome` if the status of the protocol does not determine the outcome. */
+/** Result of an attempt. Contains `outcome` if the protocol's status does not determine the outcome. */
 export type Answer =
   | { kind: 'response'; status: number; retryAfter: string | null; outcome?: Outcome }
   | { kind: 'error'; error: AttemptError };

@@ -5,9 +5,7 @@ export interface Pressure {
   drainPerSecond: number;
 }
 
-/**
- * Maximum backlog at which requests are accepted, measured as the time that its deliveries take at the current rate.
- */
+/** Maximum backlog at which requests are accepted, in milliseconds of delivery time at the current rate. */
 const LEAD_MS = 100;
 /** Minimum backlog limit in deliveries, for environments with too few recent deliveries to compute a rate. */
 const READY_MIN = 64;
@@ -26,10 +24,15 @@ function readyMax({ drainPerSecond }: Pressure): number {
   return Math.max(READY_MIN, (drainPerSecond * LEAD_MS) / 1000);
 }
 
-/** Average time in a slot above which receivers are the bottleneck, not this machine. */
+/**
+ * Average time that a delivery occupies its slot. Above this time, the receivers are the bottleneck, not this machine.
+ */
 const PLACE_MS_MAX = 1_000;
 
-/** Returns whether waiting deliveries wait for CPU time and not for receivers. `running`: number of occupied slots. */
+/**
+ * Returns whether deliveries wait for CPU time of this machine and not for slow receivers. `running`: number of
+ * occupied slots.
+ */
 export function turnsOver(running: number, drainPerSecond: number): boolean {
   return running * 1000 <= drainPerSecond * PLACE_MS_MAX;
 }

@@ -13,8 +13,8 @@ describe('a pattern', () => {
     const isMatch = typeof operator === 'string' ? operator : operator.holds('abbabaab'.repeat(500));
 
     expect(isMatch).toBe(false);
-    // The cache object proves that the search used automaton states. The counts of 0 prove that the operator cleared
-    // them.
+    // The cache object exists, so the search created automaton states. Its counts are 0, so the operator cleared the
+    // states.
     expect(compiled.re2Input.lazyDFA).not.toBeNull();
     expect([compiled.re2Input.lazyDFA.stateCount, compiled.re2Input.lazyDFA.stateCache.size]).toEqual([0, 0]);
   });

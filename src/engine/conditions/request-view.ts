@@ -112,7 +112,7 @@ export class RequestView {
 
   /** The first 128 KB of the body as UTF-8. Undefined if the body is empty. */
   get text(): string | undefined {
-    // In streaming mode, the decoder drops a partial last character.
+    // Streaming mode makes the decoder drop a last character that the cut at 128 KB has split.
     return this.once('text', () =>
       this.body.length === 0
         ? undefined

@@ -88,7 +88,7 @@ function lookupOf(expression: string): Lookup | string {
   return source === 'body' ? bodyLookup(name) : `knows only ${NAMES}`;
 }
 
-/** Returns the value of a name. A repeated name returns a list, which is rendered like a list in JSON. */
+/** Returns the value of a query parameter or form field, or all its values as a list if its name is repeated. */
 function oneOrAll(values: readonly string[]): string | readonly string[] | undefined {
   return values.length > 1 ? values : values[0];
 }

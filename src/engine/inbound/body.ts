@@ -38,11 +38,11 @@ export function eventJsonOf(request: Received): unknown {
  */
 export function mayHaveMember(request: Received, path: string): boolean {
   const { body } = request;
-  // Array elements have indexes instead of names, so the body contains no name to find. A form may percent-encode the
-  // JSON.
+  // Returns true for an array, because its elements have no names to search for, and for a form, because it may
+  // percent-encode the name.
   if (body[0] !== OPENING_BRACE || FORM_TYPE.test(headerOf(request, 'content-type') ?? '')) return true;
   const dot = path.indexOf('.');
-  // An escape sequence may stand for any character of the name.
+  // Returns true for a body with an escape sequence (`\u…`), because it may stand for any character of the name.
   return body.includes(dot < 0 ? path : path.slice(0, dot)) || body.includes('\\u');
 }
 

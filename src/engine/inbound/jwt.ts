@@ -77,7 +77,10 @@ export function jwtFault(scheme: JwtScheme, request: Bearing, jwks: string, nowM
   return isSigned ? ruleFault(scheme, parts, request.body, nowMs) : 'the token is not signed with a published key';
 }
 
-/** Like `jwtFault`, for a token that is signed with one of the secrets. */
+/**
+ * Returns null for a valid token that is signed with one of the secrets. Otherwise returns the reason as the end of a
+ * sentence.
+ */
 export function sharedJwtFault(
   scheme: SharedJwtScheme,
   request: Bearing,

@@ -49,7 +49,7 @@ const VALUE_LENGTH_MAX = 4096;
 /** Token of RFC 9110, section 5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const EDGE_WHITESPACE = /^[ \t]|[ \t]$/;
-/** Headers of the connection, and headers that affect more than this response, such as stored browser data. */
+/** Headers of the connection, and headers that affect more than this response, such as `set-cookie`. */
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

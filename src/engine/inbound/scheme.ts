@@ -130,7 +130,10 @@ export type Verifier = (
   nowMs: number,
 ) => boolean | Promise<boolean>;
 
-/** How a request proves its origin. Unless noted, a secret is the text that the provider displays. */
+/**
+ * Method by which a request proves its origin. If a method does not define its secret, the secret is the text that the
+ * provider displays.
+ */
 export type Scheme =
   | HmacScheme
   | StandardScheme

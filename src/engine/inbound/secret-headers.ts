@@ -13,8 +13,8 @@ export function credentialNames(scheme: Scheme): CredentialNames {
 }
 
 /**
- * Returns the union of two sets of names: those of the endpoint, and those stored with a request under an earlier
- * scheme.
+ * Returns the names of both sets. The endpoint's scheme may have changed since a request was stored, so the endpoint
+ * and the request may name different credentials.
  */
 export function joinedNames(one: CredentialNames, other: CredentialNames): CredentialNames {
   return {

@@ -79,7 +79,10 @@ function withPort(url: string): string {
   });
 }
 
-/** Returns the URL with its query encoded as by Node's `querystring`, as some of Twilio's back ends sign it. */
+/**
+ * Returns the URL with its query encoded by the rules of Node's `querystring`. Some of Twilio's back ends sign this
+ * form.
+ */
 function withEscapedQuery(url: string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;

@@ -12,7 +12,10 @@ export interface CompiledSchema {
    * Returns at most 20 faults with dotted paths. Returns one fault if validation takes over about 50 ms. Never throws.
    */
   validate(value: unknown): Fault[];
-  /** Like `validate`, but may run on the event loop. Returns null if validation would take more than 2 to 3 ms. */
+  /**
+   * Returns the faults that `validate` returns, or null if validation would take more than 2 to 3 ms. May run on the
+   * event loop.
+   */
   validateAtOnce(value: unknown): Fault[] | null;
 }
 
@@ -111,7 +114,8 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   uniqueItemsOf(ajv, budget);
   for (const [name, test] of Object.entries(FORMATS)) {
     ajv.addFormat(name, (text: string) => {
-      // Charges less for characters after the first 320, because regular expressions that backtrack never test them.
+      // Charges less for characters after the first 320, because every format whose regular expression backtracks
+      // rejects a longer text by its length.
       budget.spend(Math.min(text.length, 320) + Math.floor(text.length / 16));
       return test(text);
     });

@@ -24,7 +24,7 @@ export type NoReplyReason =
 const MACHINES =
   /^(?:mailer-daemon|postmaster|listserv|majordomo|(?:no|not|do[-_.]?not)[-_.]?reply(?:[-_.+].*)?|noreply.*|bounces?(?:[-_.+=].*)?|owner-.*|.*-(?:owner|request|bounces?)|srs[01][=+-].*|prvs=.*)$/i;
 const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
-/** Values of the Precedence header that mark list or bulk mail. `isAutoSubmitted` checks some values too. */
+/** Values of the Precedence header that mark list or bulk mail. */
 const BULK = /^(?:list|bulk|junk)\b/i;
 /** Values of Microsoft's header `X-Auto-Response-Suppress` that forbid automatic replies. */
 const SUPPRESSED = /\b(?:all|oof|autoreply)\b/i;

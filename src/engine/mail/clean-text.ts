@@ -14,7 +14,7 @@ export function cleanText(text: string, bytesMax: number): CleanText {
   return cut(wellFormed(text).replace(CONTROL_IN_TEXT, ''), bytesMax);
 }
 
-/** Like `cleanText`, for a single line: every line end or control character becomes one space. */
+/** Returns `cleanText` of a text on a single line: every line end or control character becomes one space. */
 export function cleanLine(text: string, bytesMax: number): CleanText {
   return cut(wellFormed(text).replace(CONTROL_IN_LINE, ' ').trim(), bytesMax);
 }

@@ -46,8 +46,8 @@ interface Span {
 export class RenderingTooLarge extends Error {}
 
 /**
- * Parses a Mustache template. Does not support partials and changed delimiters. Mustache's own parser takes quadratic
- * time for tags with much white space, and creates an object for every character.
+ * Parses a Mustache template. Does not support partials and changed delimiters. Replaces Mustache's own parser, which
+ * takes quadratic time for tags with much white space, and creates an object for every character.
  */
 export function parseTemplate(source: string, isHtml: boolean): ParsedTemplate | { fault: string } {
   const names = new Set<string>();

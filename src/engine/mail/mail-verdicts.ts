@@ -15,7 +15,10 @@ export interface Verdicts {
   dmarc: AuthVerdict;
   /** Policy of the DMARC record. Null without a record. */
   dmarcPolicy: DmarcPolicy | null;
-  /** ARC result, for information only: an intermediary that modified the message reports it itself (RFC 8617). */
+  /**
+   * ARC result (RFC 8617). For information only, because it relies on the report of an intermediary that may have
+   * modified the message.
+   */
   arc: AuthVerdict;
   spam: ScanVerdict;
   virus: ScanVerdict;

@@ -23,8 +23,8 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // The section ends at the first empty line, whatever its line break is. The next searches only look for an earlier
-    // empty line, which may share one byte with this one.
+    // The first empty line ends the section, with any kind of line break. The searches for the other line breaks
+    // therefore only look for an earlier empty line. It may overlap with this empty line by one byte.
     searched = bytes.subarray(0, at + 1);
   }
   return end;

@@ -43,7 +43,7 @@ export function* walk(part: MimePart): Iterable<MimePart> {
   for (const inner of part.parts) yield* walk(inner);
 }
 
-/** Like `walk`, but skips the parts of attached messages. */
+/** Iterates over the part and all parts inside it, outermost first, without the parts of attached messages. */
 export function* walkOwn(part: MimePart): Iterable<MimePart> {
   yield part;
   if (!MESSAGE.test(part.type)) for (const inner of part.parts) yield* walkOwn(inner);

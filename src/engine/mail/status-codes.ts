@@ -1,14 +1,14 @@
 /**
- * Pattern of an enhanced status code (RFC 3463) in a text. Excludes parts of IP addresses, networks, host names, URLs
- * and file names, and numbers of versions and sections. RFC 3463 defines the subjects 0 to 7.
+ * Pattern of an enhanced status code (RFC 3463) in a text. Does not match a version or section number, or digits of an
+ * IP address, a network, a host name, a URL or a file name. RFC 3463 defines the subjects 0 to 7.
  */
 const STATUS =
   /(?:(?<=(?<![\w.-])[245]\d\d-)|(?<![\w.+@/-])(?<!\b(?:version|release|build|section|sec\.|rfc|postfix|exim|sendmail|dovecot|mailman|domino)[ :#]{1,3}))[245]\.[0-7]\.\d{1,3}(?![\w]|\.\w|[-/]\d)/i;
 const STATUS_FIELD = /^\s*([245]\.\d{1,3}\.\d{1,3})(?![\w.])/;
 
 /**
- * Pattern of a reply code (RFC 5321, section 4.2) in a text. Excludes parts of IP addresses, ports, host names and
- * email addresses, and amounts. Some servers use codes that no RFC defines, such as 571.
+ * Pattern of a reply code (RFC 5321, section 4.2) in a text. Does not match an amount, a port, or digits of an IP
+ * address, a host name or an email address. Some servers use codes that no RFC defines, such as 571.
  */
 const REPLY =
   /(?<![\w.+@/-])(?<!(?<![a-z])[\da-f]{1,4}:|[\]:]:)(?<!\b(?:line|port|size|limit|pid) )[45]\d\d(?=[ \-:#])(?! (?:seconds?|minutes?|hours?|days?|bytes?|octets?|[kmg]i?b|lines?|recipients?|messages?|characters?|times)\b)(?![\w.+-]{1,64}@)/i;

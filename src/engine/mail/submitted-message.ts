@@ -42,7 +42,10 @@ const CONTINUED = /^[ \t]/;
 const SUBJECT_BYTES_MAX = 4_096;
 const NAME_BYTES_MAX = 1_024;
 const MESSAGE_ID_BYTES_MAX = 998;
-/** Pattern of MIME boundaries that are as long as generated ones. Shorter boundaries are treated as content. */
+/**
+ * Pattern of MIME boundaries that a mail library may have generated: at least four characters. Shorter boundaries are
+ * treated as content.
+ */
 const BOUNDARY = /;\s{0,100}boundary\s?=\s?(?:"([^"\r\n]{4,70})"|([^\s;"]{4,70}))/gi;
 const BOUNDARIES_MAX = 50;
 const HEAD_END = '\r\n\r\n';

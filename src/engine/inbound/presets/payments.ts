@@ -14,7 +14,8 @@ export const PAYMENTS: readonly Preset[] = [
   {
     id: 'stripe',
     title: 'Stripe',
-    // Like Stripe's own library: accepts times in the future, and the key includes the prefix `whsec_` of the secret.
+    // Accepts times in the future, and uses the whole secret with its prefix `whsec_` as the key, because Stripe's own
+    // library does both.
     verify: bodyHmac('stripe-signature', {
       list: { separator: ',', signature: 'v1', timestamp: 't' },
       signed: ['timestamp', { literal: '.' }, 'body'],
