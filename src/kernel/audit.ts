@@ -34,6 +34,9 @@ export interface AuditEntry {
 }
 
 export abstract class AuditTrail {
-  /** Records an entry in the caller's transaction. Without one, the entry is committed when the promise resolves. */
+  /**
+   * Records an entry in the caller's transaction. If there is no transaction, the entry is committed when the promise
+   * resolves.
+   */
   abstract record(entry: AuditEntry): Promise<void>;
 }

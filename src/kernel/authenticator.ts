@@ -38,7 +38,10 @@ export abstract class SessionAuthenticator {
 
 /** Identifies the caller by a customer portal token. Implemented in the portal context. */
 export abstract class PortalAuthenticator {
-  /** Like `Authenticator.authenticate`, for portal tokens. */
+  /**
+   * Returns the caller for the portal token, or null if the token is invalid. `from` is the client's address. Rejects
+   * in the cases of `Authenticator.authenticate`.
+   */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }
 
@@ -54,7 +57,7 @@ export interface Identity {
   organization: string;
   mode: 'live' | 'test';
   scope: Scope;
-  /** Unique name of the caller, at most 200 characters. RATE_LIMIT_KEY limits requests per subject, as for API keys. */
+  /** Unique name of the caller, at most 200 characters. RATE_LIMIT_KEY limits the requests of each subject. */
   subject: string;
 }
 

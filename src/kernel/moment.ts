@@ -13,7 +13,7 @@ export function momentMs(text: string, path: string): number {
   return ms;
 }
 
-/** Like `momentMs`, for query parameters of lists: throws 400, not 422, for a leap second. */
+/** Returns the time in a query parameter, in milliseconds since the epoch. Throws 400 for a leap second. */
 export function queriedMs(text: string, name: string): number {
   const ms = shownMs(text);
   if (ms === null) throw badRequest(`${name} must be a time without a leap second.`);

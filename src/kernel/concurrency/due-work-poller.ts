@@ -92,7 +92,9 @@ export class DueWorkPoller implements OnApplicationShutdown {
     return { restMs: LOOK_MS };
   }
 
-  /** Wakes every loop once after a failed poll, because the loops were resting longer while polls succeeded. */
+  /**
+   * Wakes every loop once after a failed poll, because loops rest longer than their own interval while polls succeed.
+   */
   private failed(): void {
     if (this.isFailing) return;
     this.isFailing = true;

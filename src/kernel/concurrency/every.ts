@@ -25,8 +25,8 @@ export interface Job extends JobOptions {
 }
 
 /**
- * One turn (one execution) of a job. Resolves to the delay before the next turn, or to nothing to use the job's
- * interval.
+ * One turn (one execution) of a job. Resolves to the delay before the next turn. If it resolves to undefined, the delay
+ * is the job's interval.
  */
 export type JobTurn = () => Promise<LoopDelay | void>;
 

@@ -11,7 +11,7 @@ export interface LoopLimits {
   lateMs: number;
 }
 
-/** Default limits. The deadline allows a turn two statements that each run into the statement timeout of their pool. */
+/** Default limits. The deadline is long enough for two statements that each take until their statement timeout. */
 const LIMITS: LoopLimits = { deadlineMs: 75_000, lateMs: 30_000 };
 /** Limits for loops that do not affect readiness, because their failure must not move traffic to other processes. */
 export const HOUSEKEEPING: LoopLimits = { deadlineMs: 600_000, lateMs: Infinity };

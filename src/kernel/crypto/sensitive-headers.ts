@@ -56,7 +56,10 @@ export function shownPairs(
   return headers.map(([name, value]) => [name, maySeeAll || !isHidden(name.toLowerCase()) ? value : HIDDEN]);
 }
 
-/** Returns a fault for each value that equals the placeholder of a hidden secret. Storing it would lose the secret. */
+/**
+ * Returns a fault for each value that equals the placeholder of a hidden secret. Storing the placeholder would
+ * overwrite the secret.
+ */
 export function placeholderFaults(
   headers: Readonly<Record<string, unknown>> | null | undefined,
   path = 'headers',

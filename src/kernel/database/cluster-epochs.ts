@@ -75,8 +75,8 @@ export class ClusterEpochs {
       if ((await this.database.query(IS_RECORDED)).length > 0) return;
       await this.write(RECORD, 'The database now runs on another cluster, or on another timeline.');
     } catch (error) {
-      // A failure is harmless, because `EPOCH` is also correct after one unrecorded change. It becomes wrong only if
-      // two more changes follow before the next attempt.
+      // A failure is harmless, because `EPOCH` is also correct after one unrecorded change of the cluster or timeline.
+      // It becomes wrong only if two more changes follow before the next attempt to record them.
       this.logger.warn(
         `The timeline of the database is not recorded yet: ${error instanceof Error ? error.message : String(error)}`,
       );

@@ -56,7 +56,8 @@ export class RetentionGate {
   }
 
   /**
-   * Reads the clocks regularly, because the last reading must be recent even if no job of this process checks the gate.
+   * Reads the clocks regularly, because the last reading must be recent also while no job of this process calls
+   * `isOpen`.
    */
   @Every(EVERY_MS, { name: 'Retention gate' })
   async refresh(): Promise<void> {

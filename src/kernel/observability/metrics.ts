@@ -11,8 +11,8 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 const FIRST_LAGS_MS = 50;
 
 /**
- * Maximum time that a gauge waits for the gauges before it, so that a hanging server delays a scrape by only one
- * timeout.
+ * Maximum time that a gauge waits for other gauges. Then it is read anyway. Otherwise, the timeouts of all gauges that
+ * query a hanging server would add up.
  */
 const TURN_MS_MAX = 250;
 
