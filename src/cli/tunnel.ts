@@ -146,7 +146,7 @@ export class Tunnel {
     })) {
       if (this.endpointId !== null && id !== this.endpointId) continue;
       this.ids.set(endpoint, id);
-      // Skips an endpoint that has been deleted together with its requests.
+      // Skips a deleted endpoint, because its requests were deleted too.
       for (const { event_id: eventId, received_at: receivedAt, status } of (await orGone(
         this.requestsOf(id, from, until),
       )) ?? []) {

@@ -34,7 +34,7 @@ export interface ComposedMessage {
   attachments: readonly ComposedAttachment[];
 }
 
-/** The header fields to sign (RFC 6376, section 5.4.1, and RFC 8058). A field that occurs once is signed once. */
+/** The header fields to sign (RFC 6376, section 5.4.1, and RFC 8058). Signs no field more often than it occurs. */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -109,7 +109,9 @@ export async function compose(
   return signMessage(await node.build(), dkim, { rewritesIdentity, date: message.date });
 }
 
-/** Signs a complete message like `compose`, and leaves its other bytes unchanged. Throws `NotComposed`. */
+/**
+ * Signs a complete message with the same keys and fields as `compose`, and changes no other byte. Throws `NotComposed`.
+ */
 export async function signMessage(
   unsigned: Buffer,
   dkim: SigningKeys & { domain: string },

@@ -130,7 +130,7 @@ class Conversation {
     if (wait === undefined) return;
     this.sentBytes = this.taken;
     this.timer = setTimeout(() => this.late(wait), waitMs(wait, this.answerMsMax));
-    // The timer must not keep a stopping process alive. That process waits for its attempts anyway.
+    // The timer need not keep the process alive, because a stopping process waits for its attempts.
     this.timer.unref();
   }
 

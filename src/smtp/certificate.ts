@@ -22,7 +22,9 @@ export class CertificateFiles {
     return { cert, key };
   }
 
-  /** Makes the next call return the certificate even if it is unchanged, because the last certificate was unusable. */
+  /**
+   * Makes the next call of `changed` return the certificate again. Call it if the returned certificate was unusable.
+   */
   forget(): void {
     this.version = '';
   }

@@ -117,7 +117,10 @@ export class PortListener {
     this.renewCertificate();
   }
 
-  /** Certificate and key may not match while files are replaced. The previous pair stays in use until they match. */
+  /**
+   * While the files are being replaced, the certificate and the key may not match. Until they match, the previous ones
+   * stay in use.
+   */
   private renewCertificate(): void {
     const nowMs = this.clock.monotonicMs();
     if (this.certificate === null || nowMs - this.certificateSeenMs < CERTIFICATE_EVERY_MS) return;
@@ -125,7 +128,8 @@ export class PortListener {
     try {
       const changed = this.certificate.changed();
       if (changed === null) return;
-      // Checks the new pair first, because the server checks it only after it has dropped the old certificate.
+      // Checks the new certificate and key first, because the server would drop the old certificate before it checks
+      // the new one.
       createSecureContext(changed);
       this.server.updateSecureContext({ cert: changed.cert, key: changed.key });
       this.logger.log('The certificate was reloaded.');

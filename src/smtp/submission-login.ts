@@ -43,7 +43,10 @@ export class SubmissionLogin {
     return caller;
   }
 
-  /** Checks the key again, counts the message toward the quotas and returns the caller. Throws like `check`, or 429. */
+  /**
+   * Checks the key again, counts the message toward the quotas and returns the caller. Throws the errors of `check`,
+   * and 429 if a quota is exceeded.
+   */
   async admit(key: string, from: string): Promise<Caller> {
     const caller = await this.check(key, from);
     const verdict = await this.quotas.count({ caller, ip: from });
