@@ -16,13 +16,13 @@ export interface EgressPolicy {
   readonly allow: AddressSet;
   readonly ownPorts: readonly number[];
   /**
-   * Addresses of Posthorn's own listeners, in canonical form. Loopback and unspecified addresses are always treated as
-   * own.
+   * Addresses of Posthorn's own listeners, in canonical form. Loopback and unspecified addresses always count as
+   * Posthorn's own.
    */
   readonly ownAddresses: readonly string[];
   /**
-   * Port of the connection's protocol, if it is not HTTP. It is allowed even if the list of dangerous ports contains
-   * it.
+   * Port of a connection whose protocol is not HTTP. The port is allowed although the list of dangerous ports may
+   * contain it.
    */
   readonly protocolPort?: number;
 }

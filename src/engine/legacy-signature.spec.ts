@@ -72,7 +72,7 @@ describe('legacyHeaders', () => {
     expect(() => verified(signature.replace(`t=${now}`, `t=${now - 1}`))).toThrow('No signatures found');
   });
 
-  // Content that each provider signs, written as a template of this scheme.
+  // Content that each provider signs, as a template of a legacy scheme.
   it.each<[string, Partial<LegacyScheme>, Record<string, string>]>([
     [
       'Shopify',

@@ -89,7 +89,7 @@ export function noteAnswer(
   answering.atMs = nowMs;
 }
 
-/** Returns whether the target recently responded quickly, so that deliveries do not wait for it. */
+/** Returns whether the target has responded in the last half second, and quickly on average. */
 export function isQuick({ meanMs, atMs }: Answering, nowMs: number): boolean {
   return meanMs < QUICK_MS && nowMs - atMs < QUICK_MS;
 }

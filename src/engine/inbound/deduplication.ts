@@ -29,7 +29,7 @@ const ID = /^[^\p{Cc}\p{Cs}]{1,1024}$/u;
 export interface Deduplication {
   /** Returns the deduplication id. Null if the request has no usable id. Such a request is never a duplicate. */
   idOf(view: RequestView): string | null;
-  /** Identifies the part of the request with the id. Equal ids from different parts are not duplicates. */
+  /** Identifies the part of the request that contains the id. Equal ids from different parts are not duplicates. */
   scope: string;
   windowMs: number;
 }

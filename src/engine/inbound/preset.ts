@@ -18,7 +18,10 @@ export interface Preset {
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;
-  /** How the provider retries if the response is not 2xx. Information only. `attempts` includes the first attempt. */
+  /**
+   * The provider's retries after a response other than 2xx. For information only. `attempts` includes the first
+   * attempt.
+   */
   retry: { attempts?: number; note: string };
   /**
    * Small sample event. When it is sent, `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}` are

@@ -341,9 +341,9 @@ it('an SNS message needs the certificate and names its URL', () => {
   expect(verify({ kind: 'sns' }, request, [secret], NOW, 'no certificate')).toBe('failed');
 });
 
-/** Expected deduplication ids of the presets whose sample does not use the requested id for deduplication. */
+/** Expected deduplication ids, where they differ from the id that was requested for the sample. */
 const DEDUPE_IDS: Readonly<Record<string, unknown>> = {
-  discord: null, // t Only interactions have an id.
+  discord: null, // Only interactions have an id.
   mailgun: expect.stringMatching(/^[0-9a-f]{50}$/),
   trello: `${ID}:5abbe4b7ddc1b351ef961415`,
 };

@@ -18,7 +18,8 @@ export function isFresh(
   const stamp = parse(text, rule.unit);
   if (stamp === null) return false;
   if (rule.toleranceSeconds === null) return true;
-  // Computes the age in whole units of the timestamp, as the providers' libraries do.
+  // Computes the age in whole units of the timestamp (seconds or milliseconds), because the providers' libraries also
+  // round it.
   const ageMs = Math.floor(nowMs / stamp.stepMs) * stamp.stepMs - stamp.atMs;
   const limitMs = rule.toleranceSeconds * 1000;
   return ageMs <= limitMs && (rule.ageOnly === true || -ageMs <= limitMs);

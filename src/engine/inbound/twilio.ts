@@ -31,7 +31,7 @@ function digest(secret: string, content: string): Buffer {
   return createHmac('sha1', secret).update(content, 'utf8').digest();
 }
 
-/** Returns the form fields as they are signed. Null if the signature would not cover the body. */
+/** Returns the form fields in the form that Twilio signs. Null if the signature would not cover the body. */
 function signedFields(request: Received): string | null {
   const hash = bodyHash(request.url);
   if (hash !== null) {

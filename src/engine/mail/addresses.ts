@@ -47,7 +47,10 @@ const HOST =
 const NOT_IN_HOSTS = /[\0-,/:-@[-`{-\x7f]/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
-/** Characters that reorder or hide text (Unicode TR 36, 3.1). Excludes joiners and marks that names and emoji need. */
+/**
+ * Characters that reorder or hide text (Unicode TR 36, 3.1). Does not contain joiners and marks, because names and
+ * emoji need them.
+ */
 const DISGUISE = /[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\ufff9-\ufffb]/;
 /** Characters that would end a name or begin another token: the specials of RFC 5322 without the dot. */
 const SPECIAL_IN_NAME = /[()<>[\]:;@\\,"]/;

@@ -93,7 +93,7 @@ export function publishedKeys(
   keys: readonly DomainKey[],
   nowMs: number,
 ): PublishedKeys {
-  // A pending key that replaces another one is optional, because the previous key still signs.
+  // The record of a pending key is optional while a previous key signs.
   const isFirst = dkimSigner === 'domain' && !keys.some(isSigning);
   return {
     hasPlatformKeys: dkimSigner === 'platform' || (platformDkimUntil !== null && platformDkimUntil.getTime() > nowMs),

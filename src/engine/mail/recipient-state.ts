@@ -46,7 +46,7 @@ export const EMAIL_STATUSES = [
   'dlq',
 ] as const;
 
-/** Status of the recipients without a final result. `retrying`: another attempt follows. */
+/** Status of an email's recipients that have no final result yet. `retrying`: another attempt follows. */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;

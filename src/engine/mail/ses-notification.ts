@@ -106,7 +106,7 @@ function factsOf(type: string, notification: Fields, mail: Fields): SesFact[] {
   }
 }
 
-/** Bounce subtypes in which SES itself rejects the address, based on its own data. */
+/** Bounce subtypes with which SES itself rejects the address, for example because of its own suppression list. */
 const REFUSED_BY_SES: ReadonlySet<string> = new Set([
   'Suppressed',
   'OnAccountSuppressionList',

@@ -80,8 +80,8 @@ export function retryAfterOf(text: string): number | null {
 
 function outcomeOf({ stage, code, recipients }: SmtpReply, reason: ReplyReason | null): SmtpVerdict['outcome'] {
   if (code >= 200 && code < 400) return 'accepted';
-  // Code 503 (wrong order of commands) says nothing about the message: client and server disagree about the
-  // connection's state.
+  // Code 503 (wrong order of commands) is not about the message: client and server disagree about the connection's
+  // state.
   if (code < 500 || code > 599 || code === 503) return 'deferred';
   // A later attempt may succeed, even after a permanent code.
   if (reason === 'rate' || reason === 'source' || reason === 'full') return 'deferred';
