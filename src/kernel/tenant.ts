@@ -18,7 +18,10 @@ export function grants(held: Scope, needed: Scope): boolean {
 
 export interface CallerSession {
   id: Id;
-  /** Member who opened the session. Null if it was opened with a key, whose id is then the caller's `keyId`. */
+  /**
+   * Member who opened the session. Null if the session was opened with a key. The id of this key is then the caller's
+   * `keyId`.
+   */
   memberId: Id | null;
 }
 

@@ -23,8 +23,8 @@ interface Gate {
  * Semaphore that limits the concurrent messages per recipient domain in this process. The limit is five. It is halved
  * for five minutes after the server asked to slow down.
  *
- * If all slots of a domain are in use and one of them is stalled, further submissions do not wait. They would occupy
- * delivery slots that other deliveries could use.
+ * If all slots of a domain are in use and one of them is stalled, `enter` returns null for further submissions. If they
+ * waited, they would occupy delivery slots that other deliveries could use.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();
@@ -34,7 +34,10 @@ export class DomainThrottle {
     private readonly options: { atOnce?: number; stalledMs?: number } = {},
   ) {}
 
-  /** Waits for a slot at each domain. Returns a function that frees the slots, or null on abort or a stalled domain. */
+  /**
+   * Waits for a slot of each domain. Returns a function that frees the slots. Returns null if the signal is aborted or
+   * a domain is stalled.
+   */
   async enter(domains: readonly string[], signal: AbortSignal): Promise<(() => void) | null> {
     const held: string[] = [];
     // The domains are sorted, so that two submissions cannot deadlock.

@@ -32,7 +32,10 @@ export interface PolicyUnderTest {
   /** A message that the policy accepts, and the headers that the policy adds, if any. */
   taken: MessageDraft & { headers?: (organization: string) => Record<string, string> };
   refused: MessageDraft & { reason: RegExp };
-  /** An accepted email, headers added to it, and a rejected email. Omitted if every email is accepted unchanged. */
+  /**
+   * An email that the policy accepts, the headers that the policy adds to it, and an email that the policy rejects.
+   * Omit it if the policy accepts every email unchanged.
+   */
   email?: {
     taken: string;
     headers?: (organization: string) => Record<string, string>;

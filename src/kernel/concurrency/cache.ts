@@ -9,9 +9,9 @@ export interface CacheOptions {
   entriesMax: number;
   nowMs: () => number;
   /**
-   * Returns the time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Entries that
-   * are still cached were valid at this time, so their age counts from it. Omit it for values that change merely
-   * because time passes.
+   * Returns the time up to which all change notifications have arrived (`Notifications.confirmedUntilMs`). Cached
+   * entries were valid at this time, because no notification has invalidated them. Their age is therefore measured from
+   * this time. Omit it for values that change merely because time passes.
    */
   confirmedUntilMs?: () => number;
 }
@@ -21,7 +21,7 @@ export const STALENESS_MAX_MS = 5_000;
 
 /**
  * A read-through cache with one load at a time per key. Failed loads are not cached. Notifications of changes
- * invalidate entries. A maximum age limits the effect of lost notifications.
+ * invalidate entries. Entries expire at a maximum age, in case a notification was lost.
  */
 export class Cache<V> {
   private readonly entries = new Map<string, Entry<V>>();
@@ -35,7 +35,10 @@ export class Cache<V> {
     return this.fresh(key) ?? this.loaded(key);
   }
 
-  /** Returns the promise that `get` would return, or undefined if `get` would load the value. */
+  /**
+   * Returns the cached promise of the value. Returns undefined, and loads nothing, if the value is not cached or is
+   * outdated.
+   */
   fresh(key: string): Promise<V> | undefined {
     const known = this.entries.get(key);
     return known && this.freshUntilMs(known) > this.options.nowMs() ? known.value : undefined;

@@ -558,7 +558,8 @@ function readMasterKey(read: ConfigReader, isExternal: boolean): Buffer | null {
   const expected = '32 bytes in base64 or hex (`openssl rand -base64 32` makes one)';
   const value = read.text('MASTER_KEY');
   if (value === null) {
-    // Without MASTER_KEY, every machine that shares the database would generate a different key.
+    // MASTER_KEY is required with DATABASE_URL: machines that share the database would otherwise generate different
+    // keys.
     if (isExternal)
       throw new ConfigError(
         `MASTER_KEY is required when DATABASE_URL is set: ${expected}. For docker compose: ${CREATE_SECRETS}`,

@@ -22,7 +22,7 @@ export interface OidcProvider {
   /** Secret of the client. Null for a public client. */
   clientSecret: string | null;
   groupsClaim: string;
-  /** Pairs of a group and the role it grants. `*` matches every user. Empty if only existing members may sign in. */
+  /** Groups, each with the role that it grants. `*` matches every user. Empty if only existing members may sign in. */
   roles: readonly (readonly [group: string, role: Scope])[];
   /** Domains of the email addresses that may sign in, in lower case. Empty: all domains. */
   domains: readonly string[];
@@ -84,8 +84,8 @@ export function readOidc({
 }
 
 /**
- * Error text. With several organizations, a provider without a list of domains could sign a user in with the address of
- * any organization's member.
+ * Error text. Without a list of domains, the provider could sign its users in with the email address of any
+ * organization's member.
  */
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';

@@ -24,8 +24,8 @@ export class Vault {
   }
 
   /**
-   * Like `seal`, but may return the same bytes again for the same plaintext and context. Use it for values that repeat
-   * often, such as a provider's token. It reveals which values in the database are equal.
+   * Encrypts a value that repeats often, such as a provider's token. May return the same bytes again for the same value
+   * and context, which reveals the equal values in the database.
    */
   sealRepeated(plaintext: string, context: string): Buffer {
     if (plaintext.length > REPEATED_LENGTH_MAX) return this.seal(plaintext, context);

@@ -125,7 +125,10 @@ export class Database {
     return (own?.rows ?? []) as R[];
   }
 
-  /** Runs a frequent, read-only statement on separate connections, so that reads never delay accepted messages. */
+  /**
+   * Runs a frequent, read-only statement on separate connections, so that it never delays the storage of accepted
+   * messages.
+   */
   async readPrepared<R>(statement: Statement, values: unknown[]): Promise<R[]> {
     const result = await this.readPool.query(this.prepared(statement, values));
     return result.rows as R[];

@@ -32,7 +32,7 @@ export interface GroupCommitOptions<T, R> {
 }
 
 /**
- * A group that a caller takes over and writes in its own commit. Only the first call of `arrived` or `missed` has an
+ * A group of waiting items that a caller writes in its own commit. Only the first call of `arrived` or `missed` has an
  * effect.
  */
 export interface Carried<T, R> {

@@ -84,7 +84,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
     return this.confirmedMs;
   }
 
-  /** Returns whether no heartbeat arrived for five seconds. Caches then reload their entries every five seconds. */
+  /** Returns true if no heartbeat has arrived for five seconds. Caches then reload their entries every five seconds. */
   isDeaf(): boolean {
     return this.clock.nowMs() - this.confirmedMs > STALENESS_MAX_MS;
   }
@@ -174,7 +174,7 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
         for (const dispatch of this.timekeepers)
           dispatch({ ms: row.ms, askedMs, answeredMs: this.clock.monotonicMs() });
     } catch {
-      // The heartbeat was not sent, or its outcome is unknown. In both cases, the LISTEN connection may be intact.
+      // The heartbeat may not have been sent, so its absence does not mean that the LISTEN connection is broken.
       if (this.beat === beat) [this.beat, this.begunMs] = [null, -Infinity];
     }
   }

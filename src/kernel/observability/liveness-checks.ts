@@ -14,8 +14,8 @@ export class LivenessChecks {
       const late = [...Loop.running()].filter((loop) => loop.isLate()).map(({ name }) => name);
       return { ready: late.length === 0, late };
     });
-    // Notifications are always ready: without them the process is slower but correct, because caches reload their
-    // entries every five seconds.
+    // Always ready: without notifications, caches reload their entries every five seconds, so the process is slower but
+    // correct.
     readiness.register('notifications', async () => ({ ready: true, deaf: notifications.isDeaf() }));
     metrics.gauge(
       'loop_overdue_seconds',
