@@ -33,11 +33,11 @@ const NEXT_PROBE_DELAYS_MS = [60_000, 120_000, 300_000] as const;
 const LAST_PROBE_DELAY_MS = 600_000;
 
 /**
- * Returns the circuit after an attempt:
+ * Returns the state of the circuit breaker after an attempt:
  *
- * - `success` and `deferred` close it in any state, because the target responded.
- * - Failures count toward the threshold that opens it. A failed probe reopens it.
- * - `throttled` changes nothing, except that a throttled probe reopens it.
+ * - `success` and `deferred` close the circuit in any state, because the target responded.
+ * - A failure counts toward the threshold that opens the circuit. A failed probe reopens the circuit.
+ * - `throttled` reopens the circuit after a probe. Otherwise it changes nothing.
  * - `gone` changes nothing, because other code then disables the target.
  * - `refused` changes nothing, because only the payload is at fault.
  *
@@ -59,7 +59,7 @@ export function mayProbe(circuit: Circuit, now: Date): boolean {
 }
 
 /**
- * Claims the next probe for the caller, so that only one caller probes. Returns the same object if no probe may start
+ * Claims the next probe for the caller, so that only one caller probes. Returns `circuit` itself if no probe may start
  * yet. The claim expires after `leaseMs`, because the process may crash during its probe.
  */
 export function probing(circuit: Circuit, now: Date, leaseMs: number): Circuit {

@@ -38,7 +38,7 @@ export function ipAddress(text: string): IpAddress | null {
  * @throws TypeError that names the entry that is not a network
  */
 export function addressSet(cidrs: readonly string[]): AddressSet {
-  // One list per family: in a shared list, ::/0 would also match every IPv4 address.
+  // One list for IPv4 and one for IPv6: in a shared list, ::/0 would also match every IPv4 address.
   const lists = { 4: new BlockList(), 6: new BlockList() };
   let reachesNetworks = false;
   for (const cidr of cidrs) {

@@ -19,11 +19,17 @@ export interface KeptExchange {
   answered: Record<string, string> | null;
 }
 
-/** Maximum length of all header names and values per direction. Headers beyond this length are omitted. */
+/**
+ * Maximum total length of the header names and values of a request or a response. Headers beyond this length are
+ * omitted.
+ */
 const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
-/** Returns the exchange to store. `own`: the event's headers. Values for which `isHidden` is true become `hidden`. */
+/**
+ * Returns the exchange to store. `own`: the event's headers. If `isHidden` returns true for a header's name, its value
+ * is replaced by `hidden`.
+ */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
   own: Readonly<Record<string, string>> | null,
@@ -40,7 +46,10 @@ export function storableExchange(
   return { method, url: url.slice(0, URL_MAX), headers: bounded(sent), answered: answers && bounded(answers) };
 }
 
-/** Returns the exchange with its header values from the event. They are empty once the event is erased. */
+/**
+ * Returns the exchange, with the header values that only the event stores. These values are empty once the event is
+ * erased.
+ */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,
   own: Readonly<Record<string, string>> | null,

@@ -10,7 +10,7 @@ export interface Networks {
 
 /** Returns the entries as a set. If an entry is neither an address nor a CIDR network, returns the first such entry. */
 export function networksOf(entries: readonly string[]): Networks | string {
-  // One list per family: in a shared list, ::/0 would also contain every IPv4 address.
+  // One list for IPv4 and one for IPv6: in a shared list, ::/0 would also contain every IPv4 address.
   const lists = { 4: new BlockList(), 6: new BlockList() };
   for (const entry of entries) {
     const [, text = '', bits] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];

@@ -22,8 +22,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers that contain credentials under every verification scheme. `secretHeaders` returns the additional ones of a
- * scheme.
+ * Headers that contain credentials under every verification scheme. `secretHeaders` returns a scheme's additional
+ * credential headers.
  */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',

@@ -35,7 +35,7 @@ export function jsonSample(json: unknown, headers: Readonly<Record<string, strin
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(json) };
 }
 
-/** Returns a scheme with the HMAC-SHA-256 of only the body in one header. The key is the secret's characters. */
+/** Returns a scheme in which one header contains the HMAC-SHA-256 of the body. The key is the secret's characters. */
 export function bodyHmac(header: string, more: Partial<HmacScheme> = {}): HmacScheme {
   return {
     kind: 'hmac',

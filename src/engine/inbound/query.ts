@@ -44,9 +44,9 @@ export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
 }
 
 /**
- * Returns the names of parameters to hide: all from the first to the last encrypted value of a stored query. If a name
- * was repeated, one encrypted value contains everything from its first value to the end of the query, including other
- * parameters.
+ * Returns the names of parameters to hide: all from the first to the last parameter with an encrypted value. An
+ * encrypted value may contain several parameters: if a name was repeated, everything from its first value on was
+ * encrypted together.
  */
 export function sealedNames(stored: string, opened: string): ReadonlySet<string> {
   const first = stored.indexOf('= ');

@@ -106,7 +106,7 @@ function pathOf({ instancePath, params }: ErrorObject): string {
 }
 
 /**
- * Returns whether an error only repeats others. These are redundant:
+ * Returns whether an error only repeats other errors. Two kinds of errors are redundant:
  *
  * - the error of `anyOf`, `oneOf` or `if`, if Ajv also reports errors of its subschemas,
  * - the error of the `null` branch in `anyOf: [object, null]`, if the object has errors.

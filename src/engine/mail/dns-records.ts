@@ -357,7 +357,10 @@ function quotingFault(text: string): string | null {
   return /["\\]/.test(text) ? 'has quotation marks or backslashes, which are a part of its value' : null;
 }
 
-/** Checks a DNS answer: `of` checks the records found. If there are none, `ofNothing` may return a specific error. */
+/**
+ * Checks a DNS answer. `of` checks the records in the answer. If it has no records, `ofNothing` may return a specific
+ * error.
+ */
 function answered<T>(
   answer: DnsAnswer<T> | undefined,
   name: string,

@@ -27,7 +27,7 @@ export interface Verdicts {
 /** Whether the author is authentic. `fail`: the message is not from its stated author. `none`: not known. */
 export type Auth = 'pass' | 'fail' | 'none';
 
-/** Reason why a message is quarantined. The first two can already be determined during the SMTP transaction. */
+/** Reason why a message is quarantined. The first two reasons can be determined during the SMTP transaction. */
 export type QuarantineReason =
   | 'sender_not_allowed'
   | 'too_large'

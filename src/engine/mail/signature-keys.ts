@@ -10,7 +10,7 @@ const NAME_MAX = 253;
 
 /** Returns at most `SIGNATURES_MAX` DNS names of keys (RFC 6376, 3.6.2.1; RFC 8617). Needs only the header. */
 export function signatureKeyNames(fields: readonly HeadField[]): string[] {
-  // DKIM keys first, so that many ARC fields do not displace the keys that DMARC needs.
+  // DKIM keys come first, because DMARC needs them. A message with many ARC fields could otherwise use up the maximum.
   return [...new Set([...keyNames(fields, DKIM_FIELDS), ...arcKeyNames(fields)])].slice(0, SIGNATURES_MAX);
 }
 
