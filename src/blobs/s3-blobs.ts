@@ -203,7 +203,10 @@ function nullWhenMissing(error: unknown): null {
   throw error;
 }
 
-/** Returns null if the server may not support the call. An error with another cause occurs again in the next call. */
+/**
+ * Returns null if the status may mean that the server does not support the call. The caller then uses another call,
+ * which fails again if the status has another cause.
+ */
 function nullWhenUnknown(error: unknown): null {
   const { $metadata, $response } = error as Error & {
     $metadata?: { httpStatusCode?: number };

@@ -18,7 +18,8 @@ export interface Slot {
 const DONE_MAX = 500;
 
 /**
- * Tracks requests that finish out of order. The stored position never passes an unfinished message, so none is lost.
+ * Tracks requests that finish out of order. The stored position never passes an unfinished request, so no request is
+ * lost.
  */
 export class ForwardingProgress {
   private readonly slots: Slot[] = [];

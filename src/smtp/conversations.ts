@@ -20,7 +20,7 @@ export interface Conversation {
   /** Recipients of the current transaction, by address in lower case. */
   recipients: Map<string, AcceptedRecipient>;
   arriving: Arriving | null;
-  /** True while the message is being stored. No other reply is sent until the reply to the message. */
+  /** True while the message is being stored. Until the message is stored, no reply is sent. */
   isStoring: boolean;
 }
 

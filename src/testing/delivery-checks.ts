@@ -62,7 +62,10 @@ async function sendsHeaders(scene: DestinationScene): Promise<void> {
   assert.equal(message?.headers['webhook-id'], id);
 }
 
-/** Delivers one event over two routes of one endpoint. The target must keep both messages, although their ids match. */
+/**
+ * Delivers one event over two routes of one endpoint. The target must keep both messages, although they have the same
+ * id.
+ */
 async function servesTwo(scene: DestinationScene): Promise<void> {
   const [client, destinations] = [await scene.client(), [await scene.destination(), await scene.destination()]];
   const { url } = await client.expect(201, 'POST', '/v1/endpoints', {

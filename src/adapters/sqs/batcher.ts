@@ -15,8 +15,7 @@ interface Waiting<E, A> {
 
 /**
  * Batches entries that arrive within the linger time. `send` returns one result per entry, at the same index. If `send`
- * rejects, every entry of the batch gets the error. While no entry is waiting or in flight, the batcher has no timer
- * and keeps no data.
+ * rejects, every entry of the batch gets the error. An idle batcher has no timer and keeps no data.
  */
 export class Batcher<E extends { bytes: number }, A> {
   private waiting: Waiting<E, A>[] = [];

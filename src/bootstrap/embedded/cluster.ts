@@ -143,8 +143,8 @@ export function placeFor(dataDir: string, account: Account): string {
 }
 
 /**
- * Makes DATA_DIR traversable for the account if no other directory blocks access. The files inside stay protected by
- * their own modes.
+ * Lets the account traverse DATA_DIR if it can reach the parent directory. The modes of the files in DATA_DIR still
+ * protect them.
  */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;

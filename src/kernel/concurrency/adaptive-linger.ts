@@ -11,8 +11,8 @@ export interface LingerLimits {
   /** Maximum time that the first request of a group waits for further requests. */
   waitMsMax: number;
   /**
-   * Maximum sum of linger and average write time. Slow writes need no linger, because the next group forms during the
-   * current write.
+   * Maximum sum of linger and average write time. If writes are slow, no linger is needed, because further requests
+   * arrive during the current write and form the next group.
    */
   lingerAndWriteMs: number;
   /** Number of requests at which a group is written immediately. */
@@ -20,7 +20,7 @@ export interface LingerLimits {
 }
 
 /**
- * Decides whether the first request of a group should wait (linger) for others before a group commit.
+ * Decides whether the first request of a group should wait (linger) for further requests before a group commit.
  *
  * A linger is worthwhile if the arrival rate makes another request likely before the linger ends. A single client that
  * sends each request after the previous response also has a high arrival rate, but its requests never share a group.

@@ -24,7 +24,10 @@ const SETTINGS = [`search_path=${DEFAULT_SCHEMA}`, 'statement_timeout=10s'];
 const CONNECTIONS = { queue: 2, worker: 3 } as const;
 /** Idle timeout of connections. Exceeds a worker's polling interval, because reconnecting costs more than a query. */
 const IDLE_MS = 30_000;
-/** Delay before an error of an unavailable server is passed to BullMQ, because BullMQ retries immediately. */
+/**
+ * Delay of an unavailable server's error. BullMQ gets the error only then, because it would otherwise retry without a
+ * pause.
+ */
 const REST_MS = 500;
 
 /** Returns the queue options: Redis with `REDIS_URL`, otherwise PostgreSQL with the schema `bullmq`. */
@@ -89,7 +92,10 @@ class QueueConnection extends PostgresConnection {
   }
 }
 
-/** BullMQ's pool. Reports an unavailable server half a second late, because BullMQ retries immediately. */
+/**
+ * BullMQ's connection pool. Delays the error of an unavailable server by half a second, because BullMQ would otherwise
+ * retry without a pause.
+ */
 class UnhurriedPool implements PgPool {
   constructor(private readonly pool: pg.Pool) {}
 

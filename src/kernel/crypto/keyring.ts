@@ -10,7 +10,7 @@ import { dataKeyOf, openValue } from './sealed-value.js';
 const KEY_BYTES = 32;
 /** Number of the first random key. A rotation never removes this key, so all nodes can derive shared values from it. */
 const ROOT_ID = 1;
-/** Minimum time between two reads of the table of data keys, however often an unknown key is requested. */
+/** Minimum time between two reads of the table of data keys. Limits the reads that requests for unknown keys cause. */
 const REREAD_MS_MIN = 1_000;
 
 /**

@@ -157,8 +157,8 @@ async function askProcesses(client: Connection, backendPids: readonly number[]):
     backendPids.map((pid) => {
       const row = states.get(pid);
       if (row?.state === 'disabled') return [pid, 'unknown'];
-      // A backend that waits for its client has sent a response that did not arrive, or has not received the whole
-      // statement.
+      // A backend that waits for its client is not executing the statement. Either its response or a part of the
+      // statement was lost.
       return [pid, row?.state === 'active' && row.waits_for !== 'Client' ? 'works' : 'rests'];
     }),
   );

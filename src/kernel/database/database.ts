@@ -44,7 +44,8 @@ interface Unit {
   /** True if messages are accepted in the transaction of the unit of work. The transaction is then already open. */
   takesMessages: boolean;
   /**
-   * True when the unit of work has ended. Statements that the unit did not await must not use its released connection.
+   * True when the unit of work has ended. A statement that the unit did not await must not use the connection, because
+   * it is released.
    */
   ended: boolean;
 }

@@ -1,8 +1,8 @@
 /**
  * SQL expression for a transaction id below which all transactions of this database have ended, committed or not.
  *
- * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction there would keep it low. This
- * expression skips running transactions that are known to belong to another database.
+ * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction of another database would
+ * keep it low. This expression ignores transactions that are known to belong to another database.
  *
  * A transaction that ends during the query is treated as one of this database, so the result may be lower than an
  * earlier one. This is harmless, because readers never move back.

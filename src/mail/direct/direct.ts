@@ -24,7 +24,9 @@ import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
-/** Maximum number of concurrent domains per message. A domain that takes over half a minute is no longer counted. */
+/**
+ * Maximum number of domains to which a message is sent at the same time. Excludes domains that take over half a minute.
+ */
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
@@ -103,7 +105,7 @@ export class DirectTransport extends MailTransport {
     }
   }
 
-  /** Sends to the first reachable host, in the given order. Its reply counts for the whole domain. */
+  /** Tries the hosts in the given order until one is reachable. The reply of this host counts for the whole domain. */
   private async toHosts(
     hosts: readonly string[],
     enforced: MtaStsPolicy | null,
