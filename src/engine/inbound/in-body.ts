@@ -49,7 +49,8 @@ export function adyenSignature(item: unknown, secret: string): Buffer | null {
   const key = decodeKey(secret, 'hex');
   if (key === null || !isObject(item)) return null;
   const values = ADYEN_FIELDS.map((path) => memberOf(item, path) ?? '').map(scalarText);
-  // Rejects a value that is neither text nor number, because it could be signed in one spelling and read in another.
+  // Rejects a value that is neither text nor number, because its signed spelling could differ from the spelling that is
+  // read.
   return values.includes(undefined) ? null : createHmac('sha256', key).update(values.join(':'), 'utf8').digest();
 }
 

@@ -1,4 +1,7 @@
-/** Methods that endpoints can filter by: those of RFC 9110 except CONNECT, and others that Node's parser accepts. */
+/**
+ * Methods that endpoints can filter by: the methods of RFC 9110 without CONNECT, and further methods that Node's parser
+ * accepts.
+ */
 export const RECEIVED_METHODS = [
   'GET',
   'HEAD',

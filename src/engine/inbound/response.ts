@@ -5,7 +5,9 @@ import type { Fault } from './fault.js';
 import type { SynchronousAnswer } from './request.js';
 import { STEERING_HEADERS } from './steering-headers.js';
 
-/** Types of response. `static` sends the same response to every request. The others answer a provider's handshake. */
+/**
+ * Types of response. `static` sends the same response to every request. All other types answer a provider's handshake.
+ */
 export const RESPONSE_TYPES = [
   'static',
   'meta-challenge',

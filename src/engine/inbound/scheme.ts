@@ -2,7 +2,7 @@ import type { ReceivedRequest } from './request.js';
 
 export type HashName = 'sha1' | 'sha256' | 'sha512';
 
-/** Encoding of a signature. `either` means that the length distinguishes hex from base64. */
+/** Encoding of a signature. `either`: hex or base64, which are distinguished by the length of the signature. */
 export type SignatureEncoding = 'hex' | 'base64' | 'either';
 
 /** Encoding of a secret. `whsec` is base64 after an optional prefix `whsec_`. */

@@ -30,7 +30,7 @@ export function joinedNames(one: CredentialNames, other: CredentialNames): Crede
  */
 export function secretHeaders(scheme: Scheme): ReadonlySet<string> {
   const names = new Set(['authorization', 'proxy-authorization', 'cookie']);
-  // A token that contains the hash of the body is a signature: it authenticates no other request.
+  // A token that contains the hash of the body is not a secret, because it authenticates no request with another body.
   const isBearer = scheme.kind === 'shared-jwt' && scheme.bodyHashClaim === null;
   if (scheme.kind === 'token' || scheme.kind === 'jwt' || isBearer) names.add(scheme.header);
   if (scheme.kind === 'code') for (const name of scheme.secretHeaders) names.add(name);

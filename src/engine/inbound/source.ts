@@ -11,7 +11,7 @@ export type Source =
   | { nameEnding: string }
   | { literal: string };
 
-/** Sources whose values are joined. All sources must be present, except the optional ones. */
+/** Sources whose values are joined. Every source that is not optional must be present. */
 export type Recipe = readonly (Source & { optional?: true })[];
 
 type Received = Pick<ReceivedRequest, 'headers' | 'body'>;

@@ -24,7 +24,7 @@ function mailboxesInInvalid(header: string): Mailbox[] {
   for (let at = 0; at < header.length && mailboxes.length < MAILBOXES_MAX; at += 1) {
     const character = header[at] as string;
     if (entry.isOpen || !',;:'.includes(character)) at += entry.add(character, header[at + 1]);
-    // The text before a colon is the name of a group, not an address.
+    // The text before a colon is the name of a group (`Team: a@example.com;`), not an address.
     else if (character === ':') entry = new Entry();
     else end();
   }
@@ -32,7 +32,7 @@ function mailboxesInInvalid(header: string): Mailbox[] {
   return mailboxes;
 }
 
-/** One entry of a list, read character by character. */
+/** One entry of an address list. It receives the text of the list character by character. */
 class Entry {
   private phrase = '';
   private comment = '';

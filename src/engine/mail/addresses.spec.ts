@@ -248,7 +248,8 @@ describe('suppressionKey', () => {
     ['Ada.Lovelace+News@EXAMPLE.com', 'ada.lovelace+news@example.com'],
     ['ada@Bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
-    // Only ASCII letters become lower case, as in the SQL statements that look up a suppression by its key.
+    // Only ASCII letters become lower case, because the SQL statements that look up suppressions change only ASCII
+    // letters.
     ['ZOË@Example.com', 'zoË@example.com'],
     ['zoe\u0308@example.com', 'zoë@example.com'],
     // Addresses from bounce reports, which have not been validated.

@@ -17,7 +17,7 @@ export interface Refused {
 }
 
 export interface RefusedEntry extends Refused {
-  /** Position of the rejected entry in the list, starting at 0. */
+  /** Position of the rejected mailbox in the list, starting at 0. */
   index: number;
 }
 
@@ -75,7 +75,7 @@ export function parseMailbox(text: string, localParts: LocalParts = 'ascii'): Ma
   return typeof name === 'string' ? withAddress(name, trimmed.slice(open + 1, -1), localParts) : name;
 }
 
-/** Parses a list and keeps its order. The first invalid entry rejects the list. */
+/** Parses a list of mailboxes and keeps its order. If an entry is invalid, returns the first invalid entry. */
 export function parseMailboxList(texts: readonly string[]): Mailbox[] | RefusedEntry {
   const mailboxes: Mailbox[] = [];
   for (const [index, text] of texts.entries()) {

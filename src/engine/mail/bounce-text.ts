@@ -4,7 +4,7 @@ import { statusIn } from './status-codes.js';
 
 export interface BounceText {
   outcome: 'failed' | 'delayed' | null;
-  /** Recipients in the bounce. Empty if it contains none in a known format. */
+  /** Recipients in the bounce. Empty if the bounce contains no recipient in a known format. */
   recipients: ReportedRecipient[];
   /** Whether the recipients are at the usual position in a bounce, not elsewhere in the text. */
   isListed: boolean;

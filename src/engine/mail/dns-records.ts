@@ -288,7 +288,7 @@ function judgeSpf({ name, value }: DnsRecord, { txt }: ObservedRecords): Judgeme
   });
 }
 
-/** Checks a CNAME record. A zone apex cannot have one, so addresses of Posthorn's host are accepted instead. */
+/** Checks a CNAME record. Also accepts addresses of Posthorn's host, because a zone apex cannot have a CNAME record. */
 function judgeCname({ name, value }: DnsRecord, { cname, addresses, ourAddresses }: ObservedRecords): Judgement {
   if (cname !== undefined && 'found' in cname && cname.found.some((target) => plainName(target) === value))
     return RIGHT;

@@ -32,7 +32,7 @@ export interface ForwardTrace {
   ownName: string;
   helo: string;
   clientIp: string;
-  /** Id of the message as the API shows it. `aliasId` has the same form. */
+  /** Id of the message in the form that the API shows, with its prefix. `aliasId` has a prefix, too. */
   messageId: string;
   aliasId: string;
   receivedAt: Date;

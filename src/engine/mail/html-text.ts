@@ -60,7 +60,7 @@ export function htmlToText(html: string): string | null {
   }
 }
 
-/** Returns a text as HTML that shows the same lines. */
+/** Converts a text to HTML that a browser displays with the line breaks of the text. */
 export function textToHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return `<div style="white-space:pre-wrap">${escaped}</div>`;

@@ -43,7 +43,7 @@ const SOURCE = either(
  */
 const SOURCE_CODES = /^5\.7\.(?:25|28|50[67]|51[013]|6(?:0[6-9]|[1-4]\d)|70[58])$/;
 
-/** Patterns of failed sender callouts, for example by Exim, and of rejected senders. */
+/** Patterns of replies that reject the sender, also because a sender callout (for example by Exim) failed. */
 const SENDER = either(
   /\bverification failed for\b|\bsender verif|\b(?:sender|callout|callback) verif\w*|\b(?:callout|callback)\b.{0,20}\b(?:fail|verif)|\bverif\w*\b.{0,30}\b(?:sender|return[- ]path)/,
   /\bsender(?:'s)?(?: e?-?mail)?(?: address| domain)?(?: \S+){0,3} (?:rejected|refused|denied|unknown|invalid|blocked|does not|doesn't|not (?:found|exist|allowed|valid|authoriz\w*|verified))/,
@@ -76,7 +76,8 @@ const POLICY =
   /\bspam|\bpolicy|\bcontent|\bvirus|\bmalware|\bdmarc\b|\bspf\b|\bdkim\b|\bsender|\bfrom (?:address|header)|\brelay|\bdenied|\bblock|\brefus|\bprohibit|\bnot (?:allowed|permitted|authoriz)|\bunauthori[sz]|\bunsolicited|\bauthenticat|\bsize|\btoo (?:large|big|long)/i;
 
 /**
- * Patterns that usually indicate the source of the message. Checked last, because other rejections may match them too.
+ * Patterns that usually mean that the source of the message was rejected. Checked last, because rejections for other
+ * reasons may match them, too.
  */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,

@@ -66,7 +66,7 @@ const SEPARATORS =
 const QUOTED_HEADER =
   /^\*?(?:From|Sent|To|Cc|Subject|Date|Von|Gesendet|An|Betreff|Datum|De|Envoyé|À|Objet|Date|Enviado(?: el)?|Para|Asunto|Fecha|Enviada em|Assunto|Data|Da|Inviato|A|Oggetto|Van|Verzonden|Aan|Onderwerp|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Od|Wysłano|Do|Temat|Odesláno|Komu|Předmět|От|Отправлено|Кому|Тема|Kimden|Gönderildi|Kime|Konu|差出人|送信日時|宛先|件名|发件人|发送时间|收件人|主题|寄件者|收件者|主旨|보낸 사람|보낸 날짜|받는 사람|제목)\*?\s?[:：]\*?\s/i;
 
-/** Lines that phones add instead of a signature. */
+/** Lines that phones add at the end of a message, such as "Sent from my iPhone". */
 const PHONE =
   /^(?:Sent from my |Sent from (?:Outlook|Yahoo|Mail|Proton)|Get Outlook for |Von meinem .* gesendet|Gesendet (?:von|mit) |Envoyé (?:de|depuis) |Enviado desde |Enviado do |Inviato da|Verstuurd vanaf |Verzonden (?:vanaf|met) |Skickat från |Sendt fra |Wysłane z |Отправлено (?:с|из) |iPhoneから送信|发自我的|從我的 .*傳送|나의 iPhone에서 보냄)/i;
 

@@ -36,7 +36,7 @@ const SCANNED_CHARS_MAX = 262_144;
 const NO_COMPLAINT = /^(?:not-spam|auth-failure|virus)$/;
 const DAEMON =
   /mailer[-_. ]?daemon|post_?master|m(?:ail)?daemon\b|mail[-_. ]?(?:delivery|administrator|system|error|service|server|router)|(?:delivery|system)[-_. ]?(?:subsystem|administrator|attendant|manager|service|system|status)|smtp[-_. ]?(?:mail|gateway|server)|\bndr@|\bimss@|\binetgw|anti-?virus|virus ?wall|undeliver|non-?deliver|\bbounces?\b|gateway@|<>|^$/i;
-/** Pattern of the start of a bounce's subject. A reply to a bounce starts with Re: instead. */
+/** Pattern of the start of a bounce's subject. A reply to a bounce starts with `Re:` and does not match. */
 const OF_BOUNCES =
   /^(?:\[[^\]]{1,40}\] ?)?(?:non[- ]?delivery|undeliver|returned mail|failure notice|delivery (?:status|failure|report)|(?:mail|message|email) (?:delivery|could not|system error))/i;
 const REPLIES_BY_THEMSELVES = [

@@ -1,4 +1,4 @@
-/** Role of a simulator address, valid in both environments. Mail to it is never sent. */
+/** Role of a simulator address, valid in the environments `live` and `test`. Mail to it is never sent. */
 export type SimulatedRole = (typeof SIMULATED_ROLES)[number];
 
 export const SIMULATED_ROLES = ['delivered', 'bounced', 'complained', 'suppressed', 'deferred'] as const;
