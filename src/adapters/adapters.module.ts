@@ -7,6 +7,6 @@ import { PullAdapter } from './pull.js';
 import { SqsAdapter } from './sqs.js';
 import { Queues } from './sqs/queues.js';
 
-/** Registers the built-in destination types in the same way as an extension registers its own. */
+/** Registers the built-in destination types with the decorator that extensions use for their types. */
 @Module({ providers: [HttpsAdapter, MirrorAdapter, OwnHost, Probe, PullAdapter, Queues, SqsAdapter] })
 export class AdaptersModule {}

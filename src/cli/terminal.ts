@@ -79,7 +79,8 @@ export class Terminal {
 
   paint(style: Style | null, text: string): Painted {
     const colours = this.out.isTTY && (this.env['NO_COLOR'] ?? '') === '' && this.env['TERM'] !== 'dumb';
-    // With `validateStream`, Node.js would decide about colors by the process's own stream instead of `this.out`.
+    // `validateStream` is off, because Node.js would check the colors of the process's own stream and not of
+    // `this.out`.
     return new Painted(
       colours && style !== null ? styleText(style, plain(text), { validateStream: false }) : plain(text),
     );

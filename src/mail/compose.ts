@@ -14,7 +14,7 @@ export interface ComposedAttachment {
   contentId: string | null;
 }
 
-/** The library is loaded on first use, because most installations send no email. */
+/** The library is loaded at the first email, because most installations send no email. */
 const library = memoizeAsync(() => import('./message-library.js'));
 const ed25519Library = memoizeAsync(() => import('./ed25519-library.js'));
 

@@ -69,7 +69,8 @@ export class ExtensionTransport extends MailTransport {
   }
 
   async submit(submission: Submission): Promise<SubmissionReport> {
-    // The extension gets a copy, because every recipient needs a reply even if the extension changes the list.
+    // The extension gets a copy of the recipients and may change it. Every recipient of the original list needs a
+    // reply.
     const given = { ...submission, recipients: [...submission.recipients] };
     try {
       const report: unknown = await withDeadline(this.limitMs, () => this.transport?.submit(given));

@@ -36,7 +36,7 @@ const NO_OFFER_KEPT_MS = 30_000;
 export interface SmtpOptions {
   /** Host name sent in EHLO. Null uses the machine's host name. */
   ownName: string | null;
-  /** PEM certificates trusted instead of Node's own authorities. */
+  /** PEM certificates of the trusted authorities. Replaces Node's own list. */
   ca?: string;
   /** Time limit for one reply of the server (SMTP_ANSWER_TIMEOUT). */
   answerMsMax: number;

@@ -11,8 +11,8 @@ interface Gate {
   slowUntilMs: number;
   waiting: (() => void)[];
   /**
-   * Number of submissions that wait for a slot, or were woken and must check again. While it is above 0, the entry is
-   * kept.
+   * Number of submissions that wait for a slot, or were woken and must check again. While there are any, the state of
+   * the domain is kept.
    */
   waiters: number;
   /** Number of slots in use whose conversation is stalled. */

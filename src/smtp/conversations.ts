@@ -96,7 +96,10 @@ export class Conversations {
     conversation.commands = 0;
   }
 
-  /** Returns conversations that last too long or send a message too slowly, except while a message is stored. */
+  /**
+   * Returns conversations that last too long, or whose client sends a message too slowly. Omits conversations whose
+   * message is being stored.
+   */
   overdue(): [id: string, ending: Ending][] {
     const nowMs = this.nowMs();
     const found: [string, Ending][] = [];

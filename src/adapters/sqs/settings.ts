@@ -17,7 +17,8 @@ export interface QueueSettings {
 
 const CONFIG_KEYS = ['queueUrl', 'region', 'endpoint', 'messageGroupId'];
 /**
- * Pattern for a region. Rejects `fips-` and `-fips`, which the SDK maps to another endpoint. Set `endpoint` instead.
+ * Pattern for a region. Rejects `fips-` and `-fips`, which the SDK maps to another endpoint. Users who need a FIPS
+ * endpoint set `endpoint`.
  */
 const REGION = /^(?!fips-)(?!.*-fips$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** The SQS documentation requires 1 to 128 letters, digits and punctuation characters. */

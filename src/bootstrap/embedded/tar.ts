@@ -8,7 +8,7 @@ export interface TarEntry {
   kind: 'file' | 'directory';
   mode: number;
   bytes: number;
-  /** The consumer must read the content completely, or not at all, before it requests the next entry. */
+  /** Before it requests the next tar entry, the consumer must read the content either completely or not at all. */
   content: AsyncIterable<Buffer>;
 }
 

@@ -30,7 +30,8 @@ export class BackgroundJobs {
   start(): void {
     this.rejectIgnoredJobs();
     const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
-    // An alias provider has the same instance as its target. The set removes such duplicates.
+    // The set removes duplicates: a provider with `useExisting` has the same instance as the provider that it refers
+    // to.
     for (const instance of new Set(instances))
       if (typeof instance === 'object' && instance !== null) this.startJobsOf(instance);
   }

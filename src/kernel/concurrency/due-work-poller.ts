@@ -14,7 +14,9 @@ const ATTENDED_MS = 30_000;
 export interface DueWork {
   /** Name of the work: the argument of `schedule`, and the name of its column in the polling statement. */
   name: string;
-  /** SQL expression: milliseconds until work is due, or null for never. Must read only one index entry. */
+  /**
+   * SQL expression: milliseconds until work is due, or null for never. For speed, it must read only one index entry.
+   */
   inMs: string;
   wake: () => void;
 }

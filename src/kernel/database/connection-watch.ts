@@ -97,7 +97,7 @@ export class ConnectionWatch {
         continue;
       }
       const progress = connection.progress();
-      // A connection that transfers data is alive, even if the server does not execute the statement now.
+      // A connection that transfers data is alive. The server need not be executing the statement at this moment.
       if (progress !== seen.progress) Object.assign(seen, { progress, workedMs: seen.forMs, restedMs: null });
       this.judge(connection, seen);
       if (seen.forMs - seen.workedMs >= SILENT_MS) doubtful.add(connection.url);

@@ -83,8 +83,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * The server skipped the statements after the failed one, so it has not prepared them. Their SQL text must be sent
-   * again next time.
+   * After a failed statement, the server skips the remaining statements and does not prepare them. The next call must
+   * send their SQL text again.
    */
   handleError(error: Error, wire: Wire): void {
     for (const { name } of this.parts.slice(this.at))

@@ -4,7 +4,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { KeyedSemaphore } from '../concurrency/keyed-semaphore.js';
 import { VERSION } from '../version.js';
 
-/** Gauges of prom-client that are named like counters. Removed, because `nodejs_active_resources` reports the same. */
+/**
+ * Gauges of prom-client that are named like counters. Removed, because `nodejs_active_resources` reports the same
+ * numbers under a valid name.
+ */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Time until the event loop lag has been sampled a few times. Before that, its metrics are NaN. */
