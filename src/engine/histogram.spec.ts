@@ -16,7 +16,7 @@ function histogramOf(values: readonly number[]): Histogram {
   return counts;
 }
 
-/** Returns the quantile by nearest rank, like `percentile_disc` in PostgreSQL. */
+/** Returns the quantile by the nearest-rank method, which PostgreSQL's `percentile_disc` also uses. */
 function exactQuantile(values: readonly number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(1, Math.ceil(q * sorted.length)) - 1] as number;

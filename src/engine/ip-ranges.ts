@@ -113,7 +113,7 @@ const nameOf = (family: IpFamily): 'ipv4' | 'ipv6' => (family === 4 ? 'ipv4' : '
 
 const isLoopbackHost = (ip: IpAddress): boolean => ip.text === '127.0.0.1' || ip.text === '::1';
 
-/** Formats an address as WHATWG does: hexadecimal, lower case, compressed, never dotted. */
+/** Formats an IPv6 address by the URL standard: hexadecimal, lower case, compressed, without a dotted IPv4 part. */
 const canonical = (ipv6: string): string => new URL(`http://[${ipv6}]/`).hostname.slice(1, -1);
 
 function hextetsOf(ipv6: string): number[] {

@@ -10,7 +10,9 @@ export const VISIBLE_BYTES_MAX = 128 * 1024;
 const FORM_BYTES_MAX = 3 * VISIBLE_BYTES_MAX;
 /** Maximum nesting of a body that is parsed as JSON, so that later code can recurse without a stack overflow. */
 const JSON_DEPTH_MAX = 512;
-/** Budget for evaluating conditions, in steps of about 8 ns. After one refusal, it refuses all later steps. */
+/**
+ * Budget for evaluating conditions, in steps of about 8 ns. Once it has refused a step, it refuses every later step.
+ */
 export interface Allowance {
   /** Deducts `steps` and returns whether the allowance covers them. */
   spend(steps: number): boolean;

@@ -49,10 +49,7 @@ export function forwardedUrl(
   return url;
 }
 
-/**
- * Removes the parameters whose name a server could read as one of `names` (from `namesOf`). Keeps empty parts of the
- * query.
- */
+/** Removes the parameters whose name a server could read as one of `names` (from `namesOf`). Keeps empty parameters. */
 export function withoutParameters(query: string, names: ReadonlySet<string>): string {
   return names.size === 0 || query === '' ? query : without(query, names);
 }

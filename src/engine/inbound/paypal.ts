@@ -15,7 +15,7 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 const CERTIFICATE_PATH = /^\/v1\/notifications\/certs\/CERT-[A-Za-z0-9-]{1,64}$/;
 const URL_LENGTH_MAX = 512;
-/** Required subject of the certificate: PayPal's message-signing certificate, as in PayPal's own libraries. */
+/** Subject of PayPal's message-signing certificate. PayPal's own libraries also require it. */
 const SUBJECT = /^CN=messageverificationcerts(?:\.[a-z0-9-]+)*\.paypal\.com$/m;
 const ALGORITHM = 'SHA256withRSA';
 

@@ -27,7 +27,7 @@ export class Budget {
   }
 
   /**
-   * Deducts the cost of checking a value with one subschema: `own` units, and `scans` times the cost of reading the
+   * Deducts the cost of validating a value against a subschema: `own` units, plus `scans` times the cost of reading the
    * value.
    */
   step(own: number, scans: number, value: unknown): void {

@@ -123,7 +123,8 @@ function compile({ schema, patterns }: Prepared, budget: Budget, allErrors: bool
   const step = budget.step.bind(budget);
   ajv.addKeyword({
     keyword: STEP,
-    // Ajv runs keywords without a type in the order of registration. This one must run before all others.
+    // Ajv runs keywords without a type in the order of registration. `STEP` must run before all other keywords, to
+    // limit their work.
     before: '$ref',
     schemaType: 'array',
     code: ({ gen, schema: price, data }: KeywordCxt) => {

@@ -1,7 +1,7 @@
 import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.js';
 
 /**
- * Pattern of a quoted string. Also matches an unterminated one, because a field of 256 KB could otherwise take 20 s.
+ * Pattern of a quoted string. Also matches an unterminated string, because a field of 256 KB could otherwise take 20 s.
  */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
 /** Pattern of a comment. Also matches up to a nested comment or the end of the text, which bounds the work. */

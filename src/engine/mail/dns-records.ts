@@ -335,7 +335,10 @@ function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judge
   });
 }
 
-/** Classifies TXT records that are not valid: `wrong` if one resembles a record of this kind, otherwise `missing`. */
+/**
+ * Judges a name without a valid TXT record of this kind: `wrong` if a record resembles the expected one, otherwise
+ * `missing`.
+ */
 function unrecognized(
   kind: string,
   pattern: RegExp,

@@ -39,7 +39,10 @@ export interface KeyChange<K extends DomainKey> {
   keys: K[];
 }
 
-/** Two selectors for each algorithm. A selector has one key, because verifiers read only one record (RFC 8463). */
+/**
+ * Two selectors for each algorithm. A selector has one key, because verifiers read only one key record of a selector
+ * (RFC 8463).
+ */
 const SELECTORS: Readonly<Record<DkimAlgorithm, readonly [string, string]>> = {
   'rsa-2048': ['phr1', 'phr2'],
   ed25519: ['phe1', 'phe2'],

@@ -9,7 +9,7 @@ it.each([
   ['=?utf-8*de?Q?ja?=', 'ja'],
   ['a =?utf-8*b.c?Q?ja?= b', 'a ja b'],
   ['=?*de?Q?ja?=', '=?*de?Q?ja?='],
-  // Some senders put spaces, raw UTF-8 or several padded pieces into one word.
+  // Some senders put spaces, raw UTF-8 or several padded base64 texts into one encoded word.
   ['=?utf-8?Q?a b?=', 'a b'],
   ['=?utf-8?Q?ü=C3=BC?=', 'üü'],
   ['=?utf-8?B?YQ==Yg==?=', 'ab'],

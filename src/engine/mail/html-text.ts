@@ -15,7 +15,10 @@ const OPEN_ELEMENTS_MAX = 5_000;
 
 /** Elements without content (HTML Living Standard, "void elements"). */
 const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$/;
-/** Elements with an optional end tag. They rarely nest, because the next element of a list or table ends them. */
+/**
+ * Elements with an optional end tag. Such elements rarely nest, because the next list item or table cell ends the
+ * previous one.
+ */
 const ENDS_BY_ITSELF = /^(?:p|li|dt|dd|option|optgroup|tr|td|th|thead|tbody|tfoot|rt|rp)$/;
 /** For each element, the open elements that its start tag ends, as in the HTML parser. */
 const ENDED_BY_START: ReadonlyMap<string, RegExp> = new Map([

@@ -30,7 +30,7 @@ const UNNAMED = 'attachment';
  */
 export function messageFilesOf(raw: Buffer): MessageFiles | null {
   const found: MessageFiles = { files: [], textBytesMax: 0 };
-  // Uses a Latin-1 string: it has one character per byte, and its slices share its memory.
+  // Uses a Latin-1 string, because it has one character per byte, and slices of a string need no copy.
   return collect(raw.toString('latin1'), 0, { left: FILE_LIMITS.parts }, found) ? found : null;
 }
 

@@ -54,7 +54,7 @@ const INTRODUCTIONS: readonly RegExp[] = [
   /^\d{4}년.*(?:작성|님이 쓴 글)\s?:$/,
 ];
 
-/** First words of attribution lines, to find the start of a wrapped one. */
+/** First words of attribution lines, to find the first line of a wrapped attribution line. */
 const INTRODUCTION_START =
   /^(?:On|Am|Le|El|Em|A|Il|Op|Den|På|ma|ti|ke|to|pe|la|su)\b|\d{4}|^(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}/iu;
 

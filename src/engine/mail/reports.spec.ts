@@ -23,7 +23,10 @@ function named(report: MailReport, outcome: string, expected: readonly string[])
 
 const sorted = (addresses: readonly string[]): string[] => addresses.map((address) => address.toLowerCase()).sort();
 
-/** Samples in which `flufl.bounce` wrongly finds a quoted recipient, or finds one recipient in two spellings. */
+/**
+ * Samples in which the library `flufl.bounce` wrongly returns a quoted recipient, or returns one recipient in two
+ * spellings.
+ */
 const OTHERWISE = new Set(['simple_14.txt', 'yale_01.txt']);
 const BAUNSU: Readonly<Record<string, { address: string; isPermanent: boolean }>> = {
   'bounce_aol.txt': { address: 'mango3438kaskdmdfklas@aol.com', isPermanent: true },

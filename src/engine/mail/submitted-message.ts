@@ -18,7 +18,10 @@ const TAG_NAME = 'tag';
 const UNSUBSCRIBE_HEADERS: readonly string[] = ['x-unsubscribe', 'x-unsubscribe-topic'];
 const NOT_SENT: ReadonlySet<string> = new Set(['bcc', 'resent-bcc', TAG_HEADER, KEY_HEADER, ...UNSUBSCRIBE_HEADERS]);
 
-/** Header fields that may occur at most once (RFC 5322, section 3.6; RFC 2045). Servers disagree about a second one. */
+/**
+ * Header fields that may occur at most once (RFC 5322, section 3.6; RFC 2045). If a field occurs twice, servers
+ * disagree about which one applies.
+ */
 const ONCE: ReadonlySet<string> = new Set([
   'from',
   'sender',
