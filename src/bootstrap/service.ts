@@ -85,7 +85,8 @@ export async function startService(
     settleHeap();
     await app.listen({ port: complete.port, host: complete.host });
   } catch (error) {
-    // Stops the parts that already run, without their log lines, because the caller logs the cause in one line.
+    // Stops the parts of the service that have started. Hides their log lines, because the caller logs the cause in one
+    // line.
     if (!logger.isLevelEnabled('debug')) logger.level = 'silent';
     await service.drain().catch(() => undefined);
     throw error;

@@ -15,8 +15,8 @@ interface Frame {
 const maps = new Map<string, SourceMap | null>();
 
 /**
- * Shows TypeScript lines in stacks. A source map is read when a trace through its file is formatted. With
- * `--enable-source-maps` Node.js would keep the maps of all loaded files in memory: 24 MB.
+ * Shows TypeScript lines in stacks. A source map is read only when a stack trace contains its file. With
+ * `--enable-source-maps`, Node.js would keep the maps of all loaded files in memory: 24 MB.
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>

@@ -1,6 +1,9 @@
 import type { Id } from './ids.js';
 
-/** An environment of an organization. Every stored row belongs to one tenant, and every query is limited to one. */
+/**
+ * An environment of an organization. Every stored row belongs to one tenant, and every query is limited to the rows of
+ * one tenant.
+ */
 export interface Tenant {
   environmentId: number;
   organizationId: Id;

@@ -86,7 +86,7 @@ function copyForOthers(packageDir: string, platform: string): string {
   try {
     renameSync(draft, copy);
   } catch (error) {
-    // A concurrent start has already made the copy.
+    // Another process has made the copy in the meantime.
     rmSync(draft, { recursive: true, force: true });
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error;
   }

@@ -57,7 +57,8 @@ export class Supervisor {
   /** Shuts the server down (fast shutdown, which writes a checkpoint) and disables restarts. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    // SIGINT requests a fast shutdown, SIGQUIT an immediate one, after which the next start replays the WAL.
+    // SIGINT requests a fast shutdown. SIGQUIT requests an immediate shutdown, after which the next start replays the
+    // WAL.
     const gone =
       (await this.end('SIGINT', FAST_STOP_MS_MAX)) ||
       (await this.end('SIGQUIT', IMMEDIATE_STOP_MS_MAX)) ||

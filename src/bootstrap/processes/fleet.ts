@@ -55,7 +55,10 @@ export class Fleet {
     await Promise.race([this.gone, sleep(graceMs, undefined, { ref: false })]);
   }
 
-  /** Resolves once all processes have exited. Throws if one of them failed. Does not itself stop the processes. */
+  /**
+   * Resolves once all processes have exited. Throws if one of them failed. Call `retire` first, because this method
+   * does not stop the processes.
+   */
   async drain(): Promise<void> {
     await this.gone;
     if (this.badEnds.length > 0) throw new Error(this.badEnds.join(' '));

@@ -5,7 +5,7 @@ import type { MemberMessage, ParentMessage } from './messages.js';
 /** Time limit for a scrape. It exceeds the time limit that the parent sets for the slowest process. */
 const SCRAPE_MS_MAX = 10_000;
 
-/** Represents this process as one of several processes behind shared ports. */
+/** This process as one of several processes behind shared ports. Exchanges messages with the parent process. */
 export class Member {
   private readonly scrapes = new Map<number, (text: string) => void>();
   private lastScrape = 0;

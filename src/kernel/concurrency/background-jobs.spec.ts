@@ -7,7 +7,7 @@ import { Loop, type LoopDelay } from './loop.js';
 
 const SECOND_MS = 1_000;
 
-/** A provider with one job of each kind. Counts how often each job has run. */
+/** A provider with a job of every kind. Counts the runs of each job. */
 class Housekeeping {
   readonly turns: Record<string, number> = {};
 

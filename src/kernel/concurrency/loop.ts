@@ -68,7 +68,7 @@ export class Loop {
     this.schedule(0);
   }
 
-  /** Starts the next turn now, or directly after the current one. */
+  /** Starts the next turn now, or directly after the turn in progress. */
   wake(): void {
     if (this.stopped) return;
     this.dueMs = Math.min(this.dueMs, performance.now());

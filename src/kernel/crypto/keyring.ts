@@ -98,7 +98,10 @@ export class Keyring {
     return made;
   }
 
-  /** Throws if MASTER_KEY is wrong. Data keys stored under a wrong MASTER_KEY would make the right one unusable. */
+  /**
+   * Throws if MASTER_KEY is wrong. If data keys were stored under a wrong MASTER_KEY, the right MASTER_KEY could not
+   * decrypt them.
+   */
   private async checkAgainstStored({ key }: DataKey): Promise<void> {
     const stored = await this.store.oldestSecret();
     if (stored === null) return;

@@ -140,7 +140,8 @@ export class GroupCommit<T, R> {
     if (restMs > 0 && this.waiting.length < itemsMax) {
       this.timer = setTimeout(() => this.flush(), Math.ceil(restMs));
     } else {
-      // Waits one event loop iteration, so that requests read from the sockets together end up in one group.
+      // Waits one event loop iteration, because all requests that Node.js reads from its sockets in this iteration can
+      // then share the group.
       this.writing = true;
       setImmediate(() => this.flush());
     }

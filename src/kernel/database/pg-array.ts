@@ -26,7 +26,7 @@ type Writer<T> = (buffer: Buffer, offset: number, value: T) => void;
 function fixed<T>(oid: number, size: number, values: readonly (T | null)[], write: Writer<T>): Buffer {
   const buffer = Buffer.allocUnsafe(20 + values.length * (4 + size));
   let offset = header(buffer, oid, values.length, values.includes(null));
-  // Uses a loop index, because the results of an iterator would be about one kilobyte of garbage per message.
+  // Uses a loop index, because an iterator would allocate about one kilobyte of objects per message.
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as T | null;
     if (value === null) {

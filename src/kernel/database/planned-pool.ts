@@ -25,7 +25,10 @@ const BEGIN_PLANNED = [
   ...PLANNED_SETTINGS.map((setting) => `set local ${setting.replace(/=(.*)/, " = '$1'")}`),
 ].join('; ');
 
-/** Idle time after which all connections but one are closed, because each backend's cached plans take 3 to 10 MB. */
+/**
+ * Idle time after which the pool closes all connections but one, because the cached plans of each connection take 3 to
+ * 10 MB of the server's memory.
+ */
 const IDLE_MS_MAX = 60_000;
 
 /** A pool with planner settings that suit tables of any size. Each statement is a separate transaction. */
