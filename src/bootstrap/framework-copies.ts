@@ -31,7 +31,7 @@ export interface SecondCopy {
 /**
  * Returns the first shared package that the extension would load from another directory than Posthorn does, or null.
  * Checks the code in `entryFile` and the packages it depends on, in the folders that Node.js would search. Does not
- * load any package, because loading a second `reflect-metadata` already breaks the metadata.
+ * load any package, because loading a second copy of `reflect-metadata` would already break the metadata.
  */
 export function secondCopy(entryFile: string, ownFile = fileURLToPath(import.meta.url)): SecondCopy | null {
   const entry = realpathSync(entryFile);

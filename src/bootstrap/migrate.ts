@@ -17,8 +17,8 @@ export async function connect(source: DataSource, onWait: () => void = () => und
  * comparable only within one cluster and timeline. The epoch keeps the positions of pulled items ascending across such
  * a change.
  *
- * Readers treat all transactions of an old epoch as committed. The lock therefore first waits for transactions that
- * still write items of the old epoch.
+ * Readers treat all transactions of an old epoch as committed. The lock therefore first waits for transactions of the
+ * old epoch that still write items.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];

@@ -35,9 +35,9 @@ export function needsSmtpUtf8({ raw, recipients }: Pick<Submission, 'raw' | 'rec
 }
 
 /**
- * Sends a message with SMTPUTF8, over a separate connection. nodemailer's transports are unsuitable: they add the
- * keyword only if an address of the envelope needs it, and they send such addresses even to servers without SMTPUTF8.
- * Throws `NoSmtpUtf8`, and nodemailer's errors.
+ * Sends a message with SMTPUTF8, over a separate connection. nodemailer's transports are unsuitable: they request
+ * SMTPUTF8 only if an address of the envelope needs it, and they also send to servers that do not offer it. Throws
+ * `NoSmtpUtf8`, and nodemailer's errors.
  */
 export async function sendWithSmtpUtf8(
   host: SmtpUtf8Host,

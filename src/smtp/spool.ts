@@ -43,7 +43,7 @@ export async function withSpooled<R>(
 /**
  * Returns the received message: in memory if it is small, otherwise in a temporary file. The file is unlinked as soon
  * as it is open, so that it never outlives the process. Above `bytesMax`, the rest is read and discarded, and the
- * result is null. If the client disconnects, rejects and leaves nothing behind.
+ * result is null. If the client disconnects, the promise rejects and the memory or file is released.
  */
 async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
   const hash = createHash('sha256');

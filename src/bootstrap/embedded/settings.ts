@@ -1,7 +1,6 @@
 /**
- * Returns the server settings that differ from PostgreSQL's defaults. They suit many small commits, and hot tables
- * whose rows are updated a few times. The durability settings (fsync, full_page_writes, synchronous_commit) are always
- * on.
+ * Returns the server settings that differ from PostgreSQL's defaults. They suit many small commits, and tables whose
+ * rows are updated a few times. The durability settings (fsync, full_page_writes, synchronous_commit) are always on.
  *
  * wal_compression stays off: the embedded builds have no lz4, and pglz costs more than it saves.
  */

@@ -24,7 +24,7 @@ export interface LingerLimits {
  *
  * A linger is worthwhile if the arrival rate makes another request likely before the linger ends. A single client that
  * sends each request after the previous response also has a high arrival rate, but its requests never share a group.
- * After several useless lingers, lingers are therefore tried less and less often.
+ * Each useless linger therefore increases the number of groups that skip the linger.
  *
  * Reads no clock: all times are passed in, as milliseconds of one monotonic clock.
  */

@@ -1,9 +1,9 @@
 const PLACES_PER_KEY = 100;
 
 /**
- * A semaphore per key that limits concurrent work, for example requests to one transform or proxy URL. A host that
- * hangs can thus occupy only a limited number of connections. Waiting calls get slots in order of arrival, or none
- * after a time limit.
+ * A semaphore per key that limits concurrent work, for example requests to one transform or proxy URL. A host that does
+ * not respond can thus occupy only a limited number of connections. Waiting calls get slots in order of arrival. A call
+ * that waits longer than its time limit gets no slot.
  */
 export class KeyedSemaphore {
   private readonly taken = new Map<string, number>();

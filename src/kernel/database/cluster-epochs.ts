@@ -14,7 +14,7 @@ const NOW = `(
 
 /**
  * SQL expression for the epoch of the current transaction. Each cluster and timeline has its own epoch, because
- * transaction ids are comparable only within one.
+ * transaction ids are comparable only within one cluster and timeline.
  *
  * If the newest recorded epoch is of another cluster or timeline, the result is a higher epoch, even before that epoch
  * is recorded. Skipped timelines are counted too, so that two timelines never share an epoch.

@@ -61,7 +61,7 @@ const VITAL_DEADLINE_MS = 35_000;
  *
  * Inside `transaction`, every query runs on the transaction's connection, including queries of other stores. Inside
  * `unitOfWork`, the first transaction stays open until the unit ends. The HTTP layer can thus commit an idempotency
- * record together with the effect of its request. A unit takes a connection only with its first write.
+ * record together with all writes of its request. A unit takes a connection only with its first write.
  */
 @Injectable()
 export class Database {

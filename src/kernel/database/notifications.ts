@@ -100,8 +100,8 @@ export class Notifications implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   /**
-   * Announces a change to this process after the transaction ends, and to other processes through the database. This
-   * process also gets the announcement after a rollback, because its caches may have loaded the uncommitted row.
+   * Announces a change to this process after the transaction ends, and to other processes through the database. After a
+   * rollback, only this process gets the announcement, because its caches may have loaded the uncommitted row.
    */
   async announce(topic: string, key: string): Promise<void> {
     await this.database.query(NOTIFY, [`${topic}:${key}`]);

@@ -44,8 +44,8 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Runs repeatable work until PostgreSQL is available. Waits half a minute for a silent server. Waits without a limit
- * for a server that reports that it is starting or stopping. Calls `onWait` once.
+ * Runs repeatable work until PostgreSQL is available. Waits half a minute for a server that does not respond, and
+ * without a limit for a server that reports that it is starting or stopping. Calls `onWait` before the first wait.
  */
 export async function retryUntilAvailable<T>(
   work: () => Promise<T>,

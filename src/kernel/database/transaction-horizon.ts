@@ -4,8 +4,8 @@
  * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction of another database would
  * keep it low. This expression ignores transactions that are known to belong to another database.
  *
- * A transaction that ends during the query is treated as one of this database, so the result may be lower than an
- * earlier one. This is harmless, because readers never move back.
+ * A transaction of another database that ends during the query is not ignored, so the result may be lower than an
+ * earlier result. This is harmless, because readers never move back.
  *
  * Use the expression in a single-statement transaction. The snapshot is then older than the list of running backends,
  * so a new backend is not mistaken for an ended one whose slot it reuses.
