@@ -162,8 +162,8 @@ export class AcceptEmail {
   }
 
   /**
-   * Returns true if the email must be scheduled. Returns false if all recipients are suppressed, because the response
-   * then has the status `suppressed`.
+   * Returns true if the email must be scheduled. An email whose recipients are all suppressed is not scheduled, so that
+   * the response shows the status `suppressed` immediately.
    */
   private async isForLater(environmentId: number, draft: CompleteDraft): Promise<boolean> {
     if (draft.scheduledAt === null || draft.scheduledAt.getTime() <= this.clock.nowMs()) return false;

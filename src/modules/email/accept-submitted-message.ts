@@ -42,8 +42,8 @@ import { type ReadUnsubscribe, readUnsubscribe } from './unsubscribe-request.js'
 /** Stands for method and path in stored idempotency keys, so that SMTP keys never equal keys of API requests. */
 const ROUTE = 'SMTP /submission';
 /**
- * Maximum number of headers that policies see. The same maximum applies to these headers together with those that
- * policies add.
+ * Maximum number of headers that policies see. Also the maximum number of the headers that policies see and the headers
+ * that policies add, taken together.
  */
 const POLICY_HEADERS_MAX = 40;
 

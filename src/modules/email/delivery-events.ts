@@ -7,7 +7,7 @@ import type { EmailState, NewEmail } from './emails.store.js';
 export interface AppliedDeliveryEvents {
   after: Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
   isChanged: boolean;
-  /** Addresses to suppress. Repeated reports about an address add no second entry with the same origin. */
+  /** Addresses to suppress. Each address is listed at most once per origin, even after repeated reports. */
   suppressed: { address: string; origin: 'bounce' | 'complaint' }[];
   /** Recipients that have just bounced, complained or failed. A system event is stored for each of these recipients. */
   news: { state: 'bounced' | 'complained' | 'failed'; address: string; fact: EmailFact }[];
@@ -97,8 +97,8 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
 }
 
 /**
- * Returns whether the address was already suppressed for `origin`. For a complaint, the previous state counts, too,
- * because older versions did not record the suppression.
+ * Returns whether the address was already suppressed for `origin`. Older versions did not record suppressions. The
+ * state `complained` therefore counts as a recorded suppression for a complaint.
  */
 function isCounted(
   { suppressedFor }: StoredRecipient,

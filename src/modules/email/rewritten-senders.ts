@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000;
 /** A rewritten address contains its creation day modulo this number, which fits into two base32 characters. */
 const DAYS = 1_024;
 /**
- * Maximum age of a rewritten address in days. Bounces arrive within about five days, because mail servers then stop
- * retrying. The other days are a margin.
+ * Maximum age of a rewritten address in days. Mail servers send a bounce after at most about five days of retries. The
+ * other days are a margin.
  */
 const AGE_DAYS_MAX = 21;
 const REWRITTEN = /^srs0[=+-]([a-z2-7]{8})=([a-z2-7]{2})=([^=@]+)=(.+)$/i;

@@ -57,7 +57,7 @@ export class StoredDeliveryEvents {
     throw new Error(`The email ${showId('evt', emailId)} changed too often to store its delivery events.`);
   }
 
-  /** Like `record`, for a caller that has just read the email. Reads the email again only after a conflict. */
+  /** Applies delivery events to an email that the caller has just read. Reads the email again only after a conflict. */
   async recordOn(environmentId: number, state: EmailState, facts: readonly EmailFact[]): Promise<void> {
     if (!(await this.apply(environmentId, state, facts))) await this.record(environmentId, state.id, facts);
   }

@@ -87,7 +87,10 @@ export class SuppressionsStore {
     this.rows = new TenantRepository(database, SuppressionEntity);
   }
 
-  /** Adds or replaces a suppression in the caller's transaction. Returns null if the existing one stays unchanged. */
+  /**
+   * Adds or replaces a suppression in the caller's transaction. Returns null if the address already has a suppression
+   * that must not be replaced.
+   */
   async add({
     environmentId,
     id,

@@ -6,7 +6,7 @@ const DERIVED_HTML_CHARACTERS_MAX = 128 * 1024;
 
 /**
  * Returns the text part of an email. Derives a missing text from the HTML, because spam filters and text-only clients
- * expect a text part. If the text is empty and there is HTML, the email gets no text part.
+ * expect a text part. If the caller sets the text to an empty string and there is HTML, the email gets no text part.
  */
 export function textPartOf({ html, text }: Pick<EmailDraft, 'html' | 'text'>): string | null {
   if (html === null) return text;

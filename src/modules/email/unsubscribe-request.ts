@@ -6,7 +6,7 @@ export interface UnsubscribeRequest {
   topic: string | null;
 }
 
-/** The fields and headers of an email with which it can request an unsubscribe link. */
+/** The fields and headers of an email that can request an unsubscribe link. */
 export interface UnsubscribeFields {
   /** Value of the field `unsubscribe`. */
   unsubscribe: unknown;

@@ -91,8 +91,8 @@ export class Unsubscriptions {
   }
 
   /**
-   * Suppresses the address. Returns false if it was already suppressed. For a simulator address, does nothing and
-   * returns true.
+   * Suppresses the address. Returns false if it was already suppressed. For a simulator address, suppresses nothing but
+   * returns true, so that the system event is still created.
    */
   private async suppress({ environmentId, emailId, address }: UnsubscribeLink): Promise<boolean> {
     if (isAtSimulator(address, this.config.platformDomain)) return true;

@@ -97,7 +97,10 @@ function repetitions(drafts: readonly RouteDraft[], routes: readonly AskedRoute[
   ];
 }
 
-/** Returns an error if `destinations` and `routes` differ. A client that sends back a GET response sends both. */
+/**
+ * Returns an error if `destinations` and `routes` differ. Both fields may be given, because a client may send back a
+ * GET response, which contains both.
+ */
 function disagreement(destinations: readonly string[] | undefined, routes: readonly AskedRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -28,8 +28,8 @@ export class AliasEntity {
   domainId: Id | null;
 
   /**
-   * Local part in lower case, such as `support`. On a custom domain also with a tag (`support+eu`), a pattern
-   * (`support*`), or `*` for all mail that no other alias of the domain receives.
+   * Local part in lower case, such as `support`. On a custom domain, it can also contain a tag (`support+eu`) or be a
+   * pattern (`support*`). The pattern `*` receives all mail that no other alias of the domain receives.
    */
   @Column('text', { name: 'local_part' })
   localPart: string;

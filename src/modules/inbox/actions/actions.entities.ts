@@ -17,7 +17,10 @@ export class ForwardAddressEntity {
   @Column('text')
   state: 'pending' | 'confirmed' | 'refused';
 
-  /** Random part of the confirmation link. If the address is removed and requested again, it gets a new link. */
+  /**
+   * Random part of the confirmation link. An address that is removed and added again gets a new random part, so that
+   * the old link stops working.
+   */
   @Column('uuid')
   nonce: Id;
 

@@ -122,8 +122,8 @@ export class ForwardAddressesStore {
   }
 
   /**
-   * Counts the addresses in a state. In states other than `pending`, counts only addresses that were requested within
-   * the last day.
+   * Counts the addresses in a state. For other states than `pending`, counts only the addresses that were requested
+   * within the last day.
    */
   async count(environmentId: number, state: ForwardState): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, state]);

@@ -19,7 +19,7 @@ const NEW_MAX = 100;
 /** Contents of the token in a confirmation link. */
 type LinkContent = [environmentId: number, address: string, nonce: Id];
 
-/** A request to forward mail, as the owner of the address sees it. */
+/** Content of the page on which the owner of an address confirms or refuses forwarded mail. */
 export interface ForwardRequest {
   address: string;
   organization: string;

@@ -47,8 +47,8 @@ export class ForwardConfirmations {
   })
   async sendDue(): Promise<LoopDelay | undefined> {
     const due = await this.store.claimDue(AT_ONCE, this.transport.submitMsMax + OTHER_MS_MAX);
-    // Sends the mails concurrently, because the leases of all claimed mails have begun. A mail that waited for a slow
-    // server could be sent by another process as well.
+    // Sends the mails concurrently, because the leases of all claimed mails have begun. If a mail waited for a slow
+    // server, its lease could expire, and another process would send the mail as well.
     await Promise.all(due.map((each) => this.sendOne(each)));
     return due.length < AT_ONCE ? undefined : { restMs: 0 };
   }

@@ -29,7 +29,7 @@ export class Forwarding {
     private readonly config: Config,
   ) {}
 
-  /** Returns one entry per forward address of the alias, or null if the alias does not forward. */
+  /** Returns one planned copy per forward address of the alias, or null if the alias does not forward mail. */
   async plan(message: WaitingMessage, decided: Decided): Promise<PlannedForward[] | null> {
     const { environmentId, forwardTo } = message;
     if (forwardTo.length === 0) return null;

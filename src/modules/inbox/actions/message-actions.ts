@@ -8,7 +8,10 @@ import { Forwarding } from './forwarding.js';
 
 /** Maximum number of Message-IDs of a thread that are looked up, beginning with the latest. */
 const THREAD_MAX = 10;
-/** Message-IDs that Posthorn or Amazon SES creates. Other Message-IDs of a thread are not looked up. */
+/**
+ * Message-IDs that Posthorn or Amazon SES creates. Only these are looked up, because only they can belong to a sent
+ * email.
+ */
 const OWN_MESSAGE_ID = /^<(?:evt_[0-9A-Za-z]{26}@|[0-9a-f-]{20,80}@(?:[a-z0-9-]+\.)?amazonses\.com>)/;
 
 /**
@@ -25,7 +28,10 @@ export class MessageActions {
     private readonly metrics: InboxMetrics,
   ) {}
 
-  /** Returns the decision together with the planned actions. Throws 503 while storage is unavailable. */
+  /**
+   * Returns the decision on the message's delivery, with the planned actions added. Throws 503 while storage is
+   * unavailable.
+   */
   async plan(message: WaitingMessage, decided: Decided): Promise<Decided> {
     const { obstacles: _known, ...final } = decided;
     const [inReplyToEmailId, forwards, autoReply] = await Promise.all([

@@ -35,7 +35,10 @@ const ANYWHERE: Statement = {
   text: `select 1 from aliases where address = any ($1::text[]) and kind = 'custom' and removed_at is null limit 1`,
 };
 
-/** Finds aliases by recipient address across all environments, because an address does not identify an environment. */
+/**
+ * Finds aliases by recipient address across all environments, because a mail server knows only the recipient address,
+ * not the environment.
+ */
 @Injectable()
 export class AliasLookupStore {
   constructor(private readonly database: Database) {}

@@ -92,8 +92,8 @@ export class AliasRegistration {
   }
 
   /**
-   * Returns the alias's address. Locks the domain for the transaction, so that its kind does not change and it is not
-   * removed.
+   * Returns the alias's address. Locks the domain for the transaction, so that no other request removes the domain or
+   * changes its kind.
    */
   private async custom(environmentId: number, domainId: Id, localPart: string): Promise<string> {
     const domain = await this.domains.ofEnvironment(environmentId, domainId);

@@ -17,8 +17,8 @@ import { AliasesService } from './aliases.service.js';
 /** Maximum number of messages per replay request. */
 const MESSAGES_MAX = 1_000;
 /**
- * Maximum number of messages per step if filters are evaluated. It is lower, because the bodies of these messages are
- * in memory.
+ * Maximum number of messages per step if filters are evaluated. Lower than `MESSAGES_MAX`, because filters need the
+ * bodies of these messages in memory.
  */
 const MESSAGES_WITH_BODIES = 100;
 

@@ -94,7 +94,10 @@ function readFilters(routes: readonly AskedAliasRoute[]): {
   return { filters, faults };
 }
 
-/** Returns an error if `destinationIds` and `routes` differ. A client that sends back a GET response sends both. */
+/**
+ * Returns an error if `destinationIds` and `routes` differ. Both fields may be given, because a client may send back a
+ * GET response, which contains both.
+ */
 function disagreement(destinationIds: readonly string[] | undefined, routes: readonly AskedAliasRoute[]): Fault[] {
   const named = new Set(routes.map(({ destination }) => destination));
   const agree =

@@ -16,8 +16,8 @@ import { MailGroup, type RowOutcomes } from './mail-group.js';
 import type { DoorReason, NewMessage } from './message-row.js';
 
 /**
- * Maximum number of large messages stored at once. Each needs a connection and a few MB of memory (with S3, its full
- * size).
+ * Maximum number of large messages stored at once. Each of them needs a database connection and a few MB of memory.
+ * With S3, it needs as much memory as its size.
  */
 const LARGE_AT_ONCE = 2;
 /** Maximum time for which a large message waits to be stored. After that, the client gets a temporary error. */

@@ -5,7 +5,10 @@
  */
 const BURST_MS = 500;
 const BURST_MS_MAX = 2_000;
-/** The next burst starts once the rate allows this many messages: as many as one environment reads concurrently. */
+/**
+ * Number of messages that the rate must allow before the next burst starts. It equals the number of messages that one
+ * environment reads concurrently.
+ */
 const BURST_WORTH = 24;
 /**
  * Maximum time for which unused capacity accumulates. It exceeds the minimum time between bursts, so that a late burst
@@ -75,7 +78,10 @@ export class MailGate {
     return taken;
   }
 
-  /** Gives back capacity for `count` messages that `take` counted, because fewer messages were waiting. */
+  /**
+   * Gives back capacity for `count` messages that `take` counted, because fewer messages were waiting than `take`
+   * allowed.
+   */
   giveBack(count: number): void {
     this.count(-count);
     this.ofBurst -= count;

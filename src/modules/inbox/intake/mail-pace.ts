@@ -66,8 +66,8 @@ export class MailPace {
   }
 
   /**
-   * Reports the messages that were read, with their sizes in bytes. `allowed` is the result of `readable`. The part of
-   * it that was not used becomes available again.
+   * Reports the messages that were read, with their sizes in bytes. `allowed` is the result of `readable`. Messages
+   * that were allowed but not read do not count toward the rate.
    */
   read(allowed: number, sizes: readonly number[]): void {
     this.reading.giveBack(allowed - sizes.length);
@@ -120,8 +120,8 @@ export class MailPace {
   }
 
   /**
-   * Ends a period of unknown load. Ignores the minimum interval between updates, because the timer may fire early and
-   * no later call may follow.
+   * Ends a period of unknown load. Updates the rates even if the timer fired slightly before the minimum interval has
+   * passed, because possibly no other call follows.
    */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));

@@ -6,14 +6,14 @@ import type { Id } from '#kernel/ids.js';
 export type MessageState = 'received' | 'processed' | 'quarantined';
 
 /**
- * Reason to quarantine a message that one alias does not allow. The message was not rejected, because another alias
- * accepts it.
+ * Reason to quarantine a message for one of its aliases, which does not allow its sender. The message was not rejected
+ * during the SMTP session, because another alias accepts it.
  */
 export type DoorReason = 'sender_not_allowed' | 'too_large';
 
 /**
- * Row of `inbox_messages`. The message's event has the same id (`evt_…`). Up to 256 KB, the bytes are in `raw`. Larger
- * messages are in the blob with this id. If both are missing, the message was erased.
+ * Row of `inbox_messages`. The message's event has the same id (`evt_…`). The bytes are stored in `raw` if there are at
+ * most 256 KB, otherwise in a blob with the message's id. If both are missing, the message was erased.
  */
 export interface NewMessage {
   environmentId: number;

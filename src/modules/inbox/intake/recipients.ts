@@ -35,7 +35,8 @@ export class Recipients {
     notifications: Notifications,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.monotonicMs() });
-    // A catch-all also matches addresses without an alias, so every change clears the whole cache.
+    // A changed catch-all alias also affects addresses that have no alias of their own, so every change clears the
+    // whole cache.
     notifications.on('alias', () => this.cache.clear());
   }
 

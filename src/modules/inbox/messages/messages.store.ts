@@ -60,7 +60,10 @@ const REPLIES: Statement = {
     order by m.id desc limit $8`,
 };
 
-/** Like LIST, with additional conditions that no index supports. Scans a limited number of messages. */
+/**
+ * Lists an alias's messages that match filters. No index supports the filters, so the statement scans a limited number
+ * of messages with inbox_messages_alias_id_idx.
+ */
 const FOUND: Statement = {
   name: 'inbox_found',
   text: `

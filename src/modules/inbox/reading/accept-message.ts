@@ -38,7 +38,8 @@ export class AcceptMessage {
   async accept(message: WaitingMessage, read: Decided): Promise<boolean> {
     const decided = message.decided ?? (await this.actions.plan(message, read));
     if (message.decided === null && !(await this.progress.decide(message, decided))) return false;
-    // The idempotency key expires, but the event does not. A very late worker therefore checks for the event first.
+    // The event is kept longer than its idempotency key. A worker that is days late must therefore check whether the
+    // event exists.
     const isThere = message.decided !== null && (await this.store.hasEvent(message));
     if (!isThere) await this.makeEvent(message, decided);
     await this.actions.carryOut(message, decided);

@@ -5,7 +5,7 @@ import type { evaluateDmarc } from 'mailauth/lib/dmarc/index.js';
 import type { spf } from 'mailauth/lib/spf/index.js';
 
 /**
- * Loads parts that mailauth does not export by name. `package.json` accepts only patch releases, and
+ * Loads functions that mailauth does not export. `package.json` accepts only patch releases, and
  * `library-internals.spec.ts` fails if a file moves. mailauth's main entry cannot be used, because it also loads code
  * that needs Node.js 22.19 (docs/adr/0021).
  */

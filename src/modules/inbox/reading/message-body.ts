@@ -135,7 +135,8 @@ function select(part: Part, parent: Branch | null, isInAlternative: boolean, lis
 function selectAmong(branch: Branch, isInAlternative: boolean, lists: BodyLists): void {
   const isAlternative = branch.type === 'multipart/alternative';
   const before = { text: lists.text?.length ?? 0, html: lists.html?.length ?? 0 };
-  // Copies `lists`, so that a list that is set to null inside this branch still gets the parts of other branches.
+  // Inside this branch, a list may be set to null. Copies `lists`, so that later branches can still add parts to this
+  // list.
   const inside = { ...lists };
   for (const part of branch.parts) select(part, branch, isInAlternative || isAlternative, inside);
   if (!isAlternative || lists.text === null || lists.html === null) return;

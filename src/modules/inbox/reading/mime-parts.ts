@@ -42,13 +42,16 @@ export type Part = Leaf | Branch;
 export interface RawHeader {
   /** Name in lower case. */
   key: string;
-  /** Whole line with its name and folding. Each character stands for one byte. */
+  /** Whole header line, with the field's name and with line folds. Each character stands for one byte. */
   line: string;
 }
 
 export interface MimeMessage {
   root: Part;
-  /** True if a multipart has no boundary, or its boundary occurs nowhere. Its content is then a text/plain part. */
+  /**
+   * True if a multipart has no boundary, or if its boundary does not occur in the message. The multipart's content then
+   * becomes a text/plain part.
+   */
   lacksBoundary: boolean;
 }
 

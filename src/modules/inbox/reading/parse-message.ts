@@ -23,7 +23,7 @@ const ADDRESS_BYTES_MAX = 1_024;
 const ATTACHMENTS_MAX = 1_000;
 const REFERENCES_MAX = 100;
 const SUBJECT_BYTES_MAX = 4_096;
-/** Character set of an encoded word (RFC 2047). */
+/** Matches an encoded word (RFC 2047) and captures its character set. */
 const WORD_CHARSET = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,40})?\?[bq]\?/gi;
 const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 

@@ -31,13 +31,16 @@ export class PartHeaders {
     return line === undefined ? null : this.valueOf(line);
   }
 
-  /** Like `first`, with encoded words decoded. */
+  /** Returns the unfolded value of the first header named `name`, with encoded words decoded. Null if there is none. */
   words(name: string): string | null {
     const value = this.first(name);
     return value === null ? null : decodeWords(value);
   }
 
-  /** Like `first`, with encoded words rewritten in UTF-8. */
+  /**
+   * Returns the unfolded value of the first header named `name`, with encoded words rewritten in UTF-8. Null if there
+   * is none.
+   */
   wordsInUtf8(name: string): string | null {
     const value = this.first(name);
     return value === null ? null : wordsInUtf8(value);

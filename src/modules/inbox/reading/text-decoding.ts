@@ -28,7 +28,7 @@ const FREQUENT_1251 = /[\xe0\xe2\xe5\xe8\xea\xeb\xed\xee\xf0-\xf2\xc0\xc2\xc5\xc
 const FREQUENT_KOI8 = /[\xc1\xc5\xc9\xcb\xcc\xce\xcf\xd2-\xd4\xd7\xe1\xe5\xe9\xeb\xec\xee\xef\xf2-\xf4\xf7]/g;
 const CYRILLIC_LETTERS_MIN = 3;
 /**
- * Minimum share of the non-ASCII bytes that are letters of words without ASCII letters. Below this share, text is not
+ * Minimum share of non-ASCII bytes that belong to words without ASCII letters. With a lower share, the text is not
  * Cyrillic.
  */
 const CYRILLIC_WORDS_MIN = 0.75;

@@ -168,10 +168,10 @@ const IS_ANY_WAITING: Statement = { name: 'inbox_is_any_waiting', text: `select 
 export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 
 /**
- * Writes decisions and completions in one commit. Uses inbox_messages_pkey.
- *
- * `d` stores decisions, if this worker still holds the claim and the message was not erased. `s` completes messages
- * whose event exists, which any worker may do. `ofDays` prunes partitions as in `claimOf`.
+ * Stores decisions on the delivery of some messages, and marks other messages as complete, in one commit. Uses
+ * inbox_messages_pkey. The part `d` stores a decision only if this worker still holds the claim and the message was not
+ * erased. The part `s` completes messages whose event exists, which any worker may do. `ofDays` prunes partitions as in
+ * `claimOf`.
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
@@ -275,8 +275,8 @@ export class WaitingMessagesStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims messages fairly across environments. If `raced` is true, other processes claimed some of these messages
-   * first, so more may be waiting.
+   * Claims messages fairly across environments. If `raced` is true, other processes claimed some of the selected
+   * messages first, so more may be waiting.
    */
   async claim({
     claim,
