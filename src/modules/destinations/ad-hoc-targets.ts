@@ -30,8 +30,8 @@ export class AdHocTargets {
     clock: Clock,
   ) {
     this.cache = new Cache((key) => this.load(key), { entriesMax: ENTRIES_MAX, nowMs: () => clock.nowMs() });
-    // Clears the whole cache. A search for the environment's entries is not worthwhile, because its secret rarely
-    // changes.
+    // Clears the whole cache. Environments rarely change their signing secret, so searching for the URLs of one
+    // environment is not worthwhile.
     notifications.on('environment', () => this.cache.clear());
   }
 
@@ -39,7 +39,7 @@ export class AdHocTargets {
   async forUrl(environmentId: number, url: string): Promise<Target> {
     const target = await this.cache.get(`${environmentId}:${url}`);
     // The keys are read on every call, because a rotation's grace period ends without a notification. `signingKeys`
-    // returns the same array while the keys are the same.
+    // returns the identical array until the keys change, so comparing the references is enough.
     const signingKeys = await this.environments.signingKeys(environmentId);
     return signingKeys === target.signingKeys ? target : { ...target, signingKeys };
   }

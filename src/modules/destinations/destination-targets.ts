@@ -24,7 +24,7 @@ export class DestinationTargets {
   private readonly cache: Cache<Target | null>;
   /** Cache keys of targets with secrets in their headers. A changed secret affects only these targets. */
   private readonly withSecrets = new Set<string>();
-  /** Set while `ofAll` reads the cache, so that all missing entries are loaded with one statement. */
+  /** Set while `ofAll` reads the cache, so that one statement loads all targets that are missing in the cache. */
   private gathering: Gathering | null = null;
 
   constructor(
@@ -96,7 +96,8 @@ export class DestinationTargets {
       : this.rowsOf(environmentId, [id]);
     const row = (await rows).get(id);
     if (!row) return null;
-    // The cache key is recorded before the secrets are read, so that a concurrent change of a secret finds this entry.
+    // The cache key is recorded before the secrets are read, so that a concurrent change of a secret also evicts this
+    // target.
     if (secretNames(row.headers).length > 0) this.withSecrets.add(key);
     const opened = {
       keys: this.secrets.open(row),

@@ -32,7 +32,10 @@ export class Reachability {
     return adapter.pulled ? 'pending' : 'valid';
   }
 
-  /** Like `admit`, but does not connect to the target. */
+  /**
+   * Checks a draft without a connection to the target. Returns the validation state to store. Throws 422 with the
+   * failed check.
+   */
   admitUnprobed(draft: Draft): Validation {
     this.checked(draft);
     return 'pending';

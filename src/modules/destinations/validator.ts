@@ -29,7 +29,9 @@ export class Validator {
   }
 }
 
-/** Returns the new validation state. `stale`: the target was valid before, and now only the connection failed. */
+/**
+ * Returns the new validation state. It is `stale` if the target was valid before and only the connection failed now.
+ */
 export function verdict(
   { checks, isRefused }: Pick<CheckReport, 'checks' | 'isRefused'>,
   before: Validation,

@@ -49,8 +49,8 @@ const POLICY_HEADERS_MAX = 40;
 
 /**
  * Accepts messages that mail clients composed and submitted over SMTP. Removes blind copies and control headers. Adds
- * missing header fields, the headers of an unsubscribe link, and the signature. All other bytes stay unchanged.
- * Otherwise works like `AcceptEmail`.
+ * missing header fields, the headers of an unsubscribe link, and the signature. All other bytes stay unchanged. Stores
+ * messages in the same steps as `AcceptEmail`.
  */
 @Injectable()
 export class AcceptSubmittedMessage {

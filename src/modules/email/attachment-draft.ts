@@ -97,7 +97,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
 
 type AddFault = (name: string, message: string) => null;
 
-/** Returns a Content-ID without angle brackets, which belong only into the message header (RFC 2392). */
+/** Returns a Content-ID without angle brackets, which are only used in the message header (RFC 2392). */
 function withoutBrackets(contentId: unknown): unknown {
   return typeof contentId === 'string' ? (IN_BRACKETS.exec(contentId.trim())?.[1] ?? contentId) : contentId;
 }

@@ -48,7 +48,8 @@ export interface NamedEmail {
   environmentId: number;
   emailId: Id;
   /**
-   * Positions of the recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions.
+   * Positions of the recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions,
+   * which do not contain recipients.
    */
   places: readonly number[] | null;
 }

@@ -60,7 +60,8 @@ export function applyDeliveryEvents(
 }
 
 /**
- * Derives an email's status from its recipients. `isOwed` means that the message must still be sent to some recipient.
+ * Derives an email's status from its recipients. `isOwed` means that the message must still be sent to at least one
+ * recipient.
  */
 export function overallState(recipients: readonly Pick<StoredRecipient, 'state'>[]): {
   status: EmailStatus;

@@ -214,7 +214,7 @@ export function shownOf(
   };
 }
 
-/** An email as acceptance policies see it, with the sizes of the attachments instead of their content. */
+/** An email as acceptance policies see it: with the sizes of the attachments instead of their content. */
 type RuledDraft = Omit<EmailDraft, 'attachments' | 'template'> & {
   attachments: readonly (Pick<AttachmentDraft, 'filename' | 'contentType'> & {
     source: { bytes: { length: number } } | { url: string };

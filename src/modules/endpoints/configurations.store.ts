@@ -14,7 +14,7 @@ const AT: Statement = {
     where domain_id is null and path = any ($1::text[]) order by length(path) desc limit 1`,
 };
 
-/** Like `AT`, for the endpoints of a custom domain. Uses the index `endpoints_path_idx`. */
+/** Selects the endpoint of a custom domain at the longest of the given paths. Uses the index `endpoints_path_idx`. */
 const AT_DOMAIN: Statement = {
   name: 'endpoints_at_domain',
   text: `

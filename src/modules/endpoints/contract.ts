@@ -114,8 +114,9 @@ function absentScheme(preset: string): Scheme {
 }
 
 /**
- * Returns errors if the fields do not match the host that runs the code. Posthorn itself (`managed`) needs `code`.
- * Another host (`url`) needs `url`. Each rejects the field of the other.
+ * Returns errors if the fields do not match `host`. If the host is `managed`, Posthorn runs the code, so `code` is
+ * required and `url` is not allowed. If the host is `url`, the user's server runs the code, so `url` is required and
+ * `code` is not allowed.
  */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,

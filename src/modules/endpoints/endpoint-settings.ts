@@ -118,7 +118,7 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Returns the new verification, or `null` if the requested one is not allowed. If the change does not set
+ * Returns the new verification, or `null` if the requested verification is not allowed. If the change does not set
  * `verification`, adding a first preset enables verification by preset, and removing the preset disables it.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
@@ -201,8 +201,9 @@ function configFaults(changes: SettingsChanges, { response }: Settings): Fault[]
 }
 
 /**
- * Returns the errors in the deduplication settings. Checks them only if the call changes them or the preset, because
- * only a preset provides an id. `isVerified` means that the verification settings have no errors.
+ * Returns the errors in the deduplication settings. Checks the settings only if the call changes them or the preset,
+ * because the preset determines which settings are valid. `isVerified` means that the verification settings have no
+ * errors.
  */
 function repeatFaults(
   changes: SettingsChanges,

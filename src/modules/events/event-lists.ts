@@ -191,7 +191,10 @@ const ROUTED = `
       and s.target_id = $8 limit 1
   ))`;
 
-/** Like `ROUTED`, but the delivery to the destination must have one of the undelivered states. */
+/**
+ * SQL condition: the event has a delivery to the destination `$8` in the given state, which must be an undelivered
+ * state. Ignores superseded deliveries.
+ */
 function routedIn(state: State): string {
   const isIn = (status: string): string =>
     state === 'several' ? `${status} = any ($12)` : `${status} = '${state ?? ''}'`;

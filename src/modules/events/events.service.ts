@@ -136,7 +136,10 @@ export class EventsService {
     };
   }
 
-  /** Returns whether consumers acknowledged all pulled deliveries of an event, for the events that have any. */
+  /**
+   * Returns whether consumers acknowledged all deliveries that they pull of an event. Omits events without pull
+   * deliveries.
+   */
   private async acknowledged(tenant: Tenant, events: readonly EventRow[]): Promise<ReadonlyMap<Id, boolean>> {
     const acknowledged = new Map<Id, boolean>();
     if (events.length === 0) return acknowledged;
@@ -298,7 +301,8 @@ function statesAfter({ error, response_status: status }: EventQuery): readonly E
 }
 
 /**
- * Returns the result by which the list is filtered. Prefers a status, because it is more exact than its error class.
+ * Returns the result by which the list is filtered. Prefers a status, because a status is more exact than an error
+ * class.
  */
 function resultOf({ error, response_status: status }: EventQuery): AttemptResult | undefined {
   return status === undefined ? error : `${status}`;

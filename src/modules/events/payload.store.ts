@@ -12,8 +12,9 @@ export interface PayloadRow extends Pick<EventEntity, 'payload' | 'body' | 'head
 }
 
 /**
- * Finds the payload of an event or a message, with events_pkey and messages_pkey in each partition. A message without
- * subscribed endpoints has an event with the same id, and the first row is used.
+ * Finds the payload of an event or a message, with events_pkey and messages_pkey in each partition. The id of a message
+ * without subscribed endpoints is also the id of its event. The statement then finds two rows with the same payload,
+ * and returns the first.
  */
 const FIND: Statement = {
   name: 'payload_find',

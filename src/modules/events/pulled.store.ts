@@ -20,10 +20,11 @@ export interface PulledDelivery {
 }
 
 /**
- * Finds the pull items of deliveries, and the first feed whose position has passed them. An item has no index by event,
- * but a delivery and its item are inserted by the same transaction, and the row of the delivery has the lower half of
- * the transaction's id (ADR 23). Uses the indexes deliveries_pkey, pull_items_pkey and pull_positions_target_id_idx. A
- * delivery without a result has no item, was replaced by a replay, or was restored from a dump.
+ * Finds the pull items of deliveries, and the first feed whose position has passed them. No index finds a pull item by
+ * its event. The item is found by its transaction, which also inserted the delivery: the row of the delivery contains
+ * the lower half of the transaction's id (ADR 23). Uses the indexes deliveries_pkey, pull_items_pkey and
+ * pull_positions_target_id_idx. A delivery without a result has no item, was replaced by a replay, or was restored from
+ * a dump.
  */
 const PULLED: Statement = {
   name: 'events_pulled',
@@ -54,7 +55,7 @@ const PULLED: Statement = {
 export class PulledStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns those deliveries of the events that consumers pull. */
+  /** Returns the pull deliveries of the given events, and whether consumers acknowledged them. */
   find(
     { environmentId }: Pick<Tenant, 'environmentId'>,
     events: readonly Pick<EventRow, 'id' | 'expiresOn'>[],

@@ -23,7 +23,10 @@ const PAGE: Statement = {
   text: `select ${COLUMNS} from events e where ${RANGE} order by e.id desc limit $6`,
 };
 
-/** Like PAGE, but also reads the request of each row by requests_pkey. */
+/**
+ * Reads a page of received events with their requests. Uses events_target_id_idx in descending order, and requests_pkey
+ * for each row.
+ */
 const PAGE_WITH_REQUESTS: Statement = {
   name: 'received_page_with_requests',
   text: `

@@ -24,7 +24,7 @@ const PAGE: Statement = {
     order by r.id desc limit $6`,
 };
 
-/** Like PAGE, but only requests that created deliveries. */
+/** Selects a page of the requests that created deliveries. Uses the same indexes as PAGE. */
 const PAGE_ROUTED: Statement = {
   name: 'requests_page_routed',
   text: PAGE.text.replace(
@@ -59,7 +59,8 @@ const PAGE_SET_ASIDE: Statement = {
 /**
  * Finds a request with requests_pkey, with one lookup in each partition. A body that equals the event's payload is
  * stored only in the event. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second
- * for 25 MB. If a duplicate has no body, it was erased together with the event of the earlier request (events_pkey).
+ * for 25 MB. If a duplicate has no body, the body was erased together with the event of the earlier request
+ * (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',
@@ -72,7 +73,7 @@ const FIND: Statement = {
     from requests r ${EVENT} where r.environment_id = $1 and r.id = $2`,
 };
 
-/** The parts of a request that are columns of its row. */
+/** The fields of a request that are columns of its row. */
 type RequestColumn = Exclude<keyof RequestDetail & keyof RequestEntity, 'body'>;
 
 /** Reads the raw requests of received events. A request has the same id as its event. */

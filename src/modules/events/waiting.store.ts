@@ -4,8 +4,8 @@ import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
 /**
- * Maximum number of retries, and separately of parked deliveries, to count. At this maximum, the count is a lower
- * bound.
+ * Maximum number of retries to count. Also the maximum number of parked deliveries, which wait for a rate limit or an
+ * open circuit. At this maximum, the count is a lower bound.
  */
 const SCANNED_MAX = 10_000;
 

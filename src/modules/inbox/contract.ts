@@ -82,10 +82,10 @@ export abstract class IncomingMail {
   abstract turn(): Promise<boolean>;
 
   /**
-   * Stores a message and returns the SMTP reply. Never throws. A reply of 250 means that the message is committed or is
-   * a duplicate. A duplicate has a Message-ID and the same alias, sender and bytes as a message of the last 24 hours.
-   * Any other reply means that nothing is stored, with one exception: if the connection to storage breaks during the
-   * commit, the message may be stored. The client's retry is then recognized as a duplicate.
+   * Stores a message and returns the SMTP reply. Never throws. The reply is 250 if the message is committed, or if it
+   * is a duplicate: a message of the last 24 hours has the same alias, sender, Message-ID and bytes. After any other
+   * reply, nothing is stored, with one exception: if the connection to storage breaks during the commit, the message
+   * may be stored. The client's retry is then recognized as a duplicate.
    */
   abstract accept(envelope: MailEnvelope, bytes: IncomingBytes): Promise<SmtpAnswer>;
 

@@ -16,8 +16,8 @@ const GROUP_BYTES_MAX = 4 * 1024 * 1024;
  */
 const GAP_MS = 2;
 /**
- * Limits of the adaptive linger, an additional wait for more events. At a low rate, it saves 3 of 4 commits. See ADR
- * 27.
+ * Limits of the adaptive linger, an additional wait for more events. At a low rate of events, the linger saves three of
+ * four commits. See ADR 27.
  */
 const LINGER_LIMITS = { waitMsMax: 6, lingerAndWriteMs: 8, batchSize: 8 };
 
@@ -33,8 +33,8 @@ export interface PendingAccept<T> {
   backlogBytesMax: number;
   /**
    * Stores a group. Commits it together with `piggybackStatement`, or leaves the commit to the caller's transaction
-   * (`within`). Resolves to a function that returns the results, which the caller must call next. Errors of the
-   * function do not undo the commit.
+   * (`within`). Resolves to a function that the caller must call next and that returns the results. An error in this
+   * function does not undo the commit.
    */
   store: (
     items: T[],

@@ -72,8 +72,8 @@ describe('accepting under pressure', () => {
     enter('third');
     await pass(10);
 
-    // There is capacity for five deliveries. A request with ten may still enter. Later requests wait until the ten are
-    // sent.
+    // There is capacity for five deliveries. A request with ten deliveries is still accepted. Later requests wait until
+    // these ten deliveries are sent.
     expect(accepted).toEqual(['first']);
     press(1, NONE);
     await pass(10);

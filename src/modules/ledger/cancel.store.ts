@@ -96,7 +96,10 @@ export class CancelStore {
     return this.all(TARGET, TARGET_LOCKED, values);
   }
 
-  /** Cancels deliveries of events to one target, or to all targets. Returns the same values as `ofTarget`. */
+  /**
+   * Cancels deliveries of events to one target, or to all targets. Returns the number of deliveries that were ended or
+   * marked, and in `held` the targets of the marked ones.
+   */
   async ofEvents(
     environmentId: number,
     eventIds: readonly Id[],

@@ -16,8 +16,8 @@ export class Claims {
   ) {}
 
   /**
-   * Registers callbacks: `isDue` runs when deliveries are due, and `isParked` when deliveries are parked. Both also run
-   * for deliveries that other processes stored.
+   * Registers callbacks: `isDue` runs when deliveries are due, and `isParked` when deliveries wait for a rate limit or
+   * an open circuit. Both also run for deliveries that other processes stored.
    */
   attend(isDue: () => void, isParked: () => void): void {
     this.dueWork.register({ name: DUE, inMs: DUE_IN_MS, wake: isDue });

@@ -56,8 +56,8 @@ const CLAIM_DUE: Statement = {
 };
 
 /**
- * Claims the oldest rows, except those of some environments. Still scans the entries of these environments in
- * due_deliveries_due_at_idx.
+ * Claims the oldest rows, except those of some environments. Still scans the index entries of the excluded environments
+ * in due_deliveries_due_at_idx.
  */
 const CLAIM_BESIDE: Statement = {
   name: 'due_claim_beside',
@@ -102,7 +102,8 @@ const CLAIM_THESE: Statement = {
 export const [DUE, PARKED] = ['due', 'parked'];
 /**
  * Two queries of the poller. `DUE_IN_MS` returns the time until the next unclaimed delivery is due
- * (due_deliveries_due_at_idx). `PARKED_IN_MS` returns 0 if a delivery is parked (due_deliveries_parked_idx).
+ * (due_deliveries_due_at_idx). `PARKED_IN_MS` returns 0 if an unclaimed delivery waits for a rate limit or an open
+ * circuit (due_deliveries_parked_idx).
  */
 export const DUE_IN_MS = `
   select extract(epoch from due_at - now()) * 1000 from due_deliveries where claimed_by is null and not parked
@@ -136,8 +137,8 @@ const RELEASE: Statement = {
 };
 
 /**
- * Finds targets with parked deliveries. Uses a loose index scan: one step in due_deliveries_parked_idx per target,
- * regardless of how many deliveries the target has.
+ * Finds targets with parked deliveries, which wait until the target accepts deliveries again. Uses a loose index scan:
+ * one step in due_deliveries_parked_idx per target, regardless of how many deliveries the target has.
  */
 const PARKED_TARGETS: Statement = {
   name: 'due_parked_targets',

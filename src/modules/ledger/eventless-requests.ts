@@ -5,7 +5,8 @@ import { EventlessRequestsStore } from './eventless-requests.store.js';
 import { Partitions } from './partitions.js';
 
 /**
- * Stores requests that create no event. Has a separate group commit, so that these requests do not delay new events.
+ * Stores requests that create no event. Commits these requests in separate groups, so that they do not delay new
+ * events.
  */
 @Injectable()
 export class EventlessRequests implements OnApplicationShutdown {

@@ -59,7 +59,7 @@ const REFUSED_INCREMENTS = `
 /**
  * SQL that inserts messages (`m`) and their events (`d`). The payload is stored once, in the message. A message without
  * a matching endpoint becomes one event. An endpoint with its own URL is also the target of its deliveries, so its
- * metrics are counted only once. `isPlain` omits the parts for pulled, refused and unmatched events.
+ * metrics are counted only once. `isPlain` omits the SQL for pulled, refused and unmatched events.
  */
 const inserts = (isPlain: boolean): string => `
   s as (insert into messages (${MESSAGE_COLUMNS}) select ${MESSAGE_COLUMNS} from m),

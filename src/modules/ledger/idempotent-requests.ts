@@ -17,7 +17,10 @@ export class IdempotentRequests {
     return request === null ? work() : this.alone(request, work);
   }
 
-  /** Runs `work`, or rejects with 409 if the key is in use. Avoids promises, because it runs for many requests. */
+  /**
+   * Runs `work`, or rejects with 409 if the key is in use. Creates few promises for speed, because it runs for many
+   * requests.
+   */
   private alone(request: IdempotentRequest, work: () => Promise<void>): Promise<void> {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());

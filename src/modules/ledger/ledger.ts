@@ -27,12 +27,17 @@ export class Ledger implements OnApplicationShutdown {
     return this.sends.acceptWithin(event);
   }
 
-  /** Accepts a fan-out like `accept`: the message and all its events in one commit, or nothing. */
+  /**
+   * Accepts a fan-out: the message and all its events in one commit, or nothing. Throws the same errors as `accept`.
+   */
   fanOut(message: NewMessage): Promise<void> {
     return this.fanOuts.fanOut(message);
   }
 
-  /** Accepts a received event like `accept`: the event, its request and its deliveries in one commit. */
+  /**
+   * Accepts a received event: the event, its request and its deliveries in one commit. Throws the same errors as
+   * `accept`.
+   */
   receive(event: ReceivedEvent): Promise<void> {
     return this.receives.receive(event);
   }

@@ -25,7 +25,7 @@ export interface Scheduler {
   /** Frees the slots of deliveries whose commit failed. */
   releaseSlots(arrivals: readonly Arrival[]): void;
   /**
-   * Marks a claimant as suspect after a commit with an unknown outcome. The commit may have stored deliveries under the
+   * Reports that a commit of this claimant had an unknown outcome. The commit may have stored deliveries under the
    * claimant's id that this process does not have.
    */
   suspectClaim(claimant: Id): void;

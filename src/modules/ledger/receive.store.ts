@@ -95,7 +95,7 @@ const receive = (isPulled: boolean): Statement => ({
 
 /**
  * Inserts received events with idempotency keys. Skips an event whose key is in use, like `acceptOnce` in
- * accept.store.ts. `FAN_OUT_ONCE` explains the subselect.
+ * accept.store.ts. The comment on `FAN_OUT_ONCE` in fan-out.store.ts explains the subselect.
  */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,

@@ -62,7 +62,7 @@ export class RecordResults implements OnApplicationShutdown {
 
   /**
    * Takes the waiting results, to write them in the commit of accepted events. Returns null if there are none or too
-   * many. After that commit, the caller must call `over`, which writes the results that the commit did not write.
+   * many. The caller must call `over` after the commit. If the commit failed, `over` writes the results separately.
    */
   board(): ResultsRide | null {
     if (this.ending.backlog === 0 || this.ending.backlog > RIDING_MAX || performance.now() < this.apartUntilMs)

@@ -19,9 +19,9 @@ export const DEAD_LETTERS_STEP = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * SQL that creates a delivery for each picked event and target. Its number follows those of the event's existing
- * deliveries. Existing deliveries to the same target become superseded, and no longer affect the event's status. A
- * superseded delivery that is still open ends immediately, or after its attempt in flight.
+ * SQL that creates a delivery for each picked event and target. The numbers of new deliveries follow the numbers of the
+ * event's existing deliveries. Existing deliveries to the same target become superseded, and no longer affect the
+ * event's status. A superseded delivery that is still open ends immediately, or after its attempt in flight.
  */
 const renew = (picked: string): string => `
   with picked as (${picked}), settled as (

@@ -123,7 +123,10 @@ export class OrgsStore {
     return (await this.database.query<{ id: number }>(ENVIRONMENTS, [id])).map((row) => row.id);
   }
 
-  /** Deletes an organization's configuration in batches. Returns false while other rows still reference parts of it. */
+  /**
+   * Deletes an organization's configuration in batches. Returns false while rows remain because other rows reference
+   * them.
+   */
   async erase(id: Id): Promise<boolean> {
     const environmentIds = await this.environmentsOf(id);
     const tables = (await this.database.query<{ name: string }>(TABLES))

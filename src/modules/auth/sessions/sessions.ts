@@ -70,7 +70,9 @@ export class Sessions {
     return signedIn(found);
   }
 
-  /** Like `read`, but does not record a use, because background polling must not keep a session alive. */
+  /**
+   * Returns the user of the session without recording a use, because background polling must not keep a session alive.
+   */
   async peek(cookieHeader: string | undefined): Promise<SignedIn | null> {
     const found = await this.inForce(cookieHeader, null);
     return found && signedIn(found);

@@ -12,7 +12,7 @@ export interface AttemptPosition {
   number: number;
 }
 
-/** Range of attempts, from an event id to a position. Both ends limit the number of rows that a query reads. */
+/** Range of attempts, from an event id to a position. Both limits bound the number of rows that a query reads. */
 export interface AttemptRange {
   environmentId: number;
   targetId: Id;
@@ -85,7 +85,10 @@ type Logged = Pick<AttemptEntity, 'eventId' | 'ordinal'> &
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the event id at position `events` in the range, newest first. Null if the range has fewer events. */
+  /**
+   * Returns the event id at position `events` in the range, newest first. Null if the range has fewer than `events`
+   * events.
+   */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,

@@ -30,9 +30,9 @@ export class Signing {
   ) {}
 
   /**
-   * Signs the delivery with the id `named`, or the latest delivery if it is undefined. Hides values that contain a
-   * named secret. Throws 404 for an unknown delivery or an erased payload. Throws 409 if the destination's type has no
-   * signature.
+   * Signs the delivery with the id `named`. Without `named`, signs the event's latest delivery. Hides header values
+   * that contain a named secret. Throws 404 for an unknown delivery or an erased payload. Throws 409 if the
+   * destination's type has no signature.
    */
   async sign(tenant: Tenant, eventId: Id, named: string | undefined): Promise<SignedDelivery> {
     const event = await this.lookup.find(tenant, eventId);

@@ -7,7 +7,7 @@ import { ApplicationErasureStore } from './application-erasure.store.js';
 const MESSAGES_MAX = 500;
 /** Maximum number of events per step. A message with more events is erased in its own step. */
 const EVENTS_MAX = 2_000;
-/** Maximum number of messages and events that one preview scans, which takes about a second. */
+/** Maximum number of messages and events that one preview scans. Such a scan takes about a second. */
 const PREVIEW_MAX = 20_000;
 
 @Injectable()
@@ -49,9 +49,9 @@ export class ApplicationErasures {
   }
 
   /**
-   * Erases the newest messages of a range. Erases their payloads first. Even if this process then stops, a worker that
-   * claims one of their deliveries ends it without an attempt. Erases response excerpts only if no delivery is open,
-   * because an attempt in flight could still write an excerpt.
+   * Erases the newest messages of a range. Erases the payloads first. If this process then stops, workers end the
+   * waiting deliveries without an attempt, because their payloads are erased. Erases response excerpts only if no
+   * delivery is open, because an attempt in flight could still write an excerpt.
    */
   async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -28,8 +28,8 @@ export class Erase {
 
   /**
    * Erases the payload of the event and of all other events of its message, and cancels their waiting deliveries. The
-   * payload is erased first. Even if this process then stops, a worker that claims one of the deliveries ends it
-   * without an attempt. Returns false if there is no such event. Safe to repeat.
+   * payload is erased first. If this process then stops, workers end the waiting deliveries without an attempt, because
+   * their payload is erased. Returns false if there is no such event. Safe to repeat.
    */
   async erase(environmentId: number, id: Id): Promise<boolean> {
     const named = await this.store.members(environmentId, id);
@@ -39,7 +39,8 @@ export class Erase {
       first.messageId === null || first.messageId === id
         ? named
         : await this.store.members(environmentId, first.messageId);
-    // File deletions cannot be rolled back, so the request for the erasure is committed before any file is deleted.
+    // File deletions cannot be rolled back, so the caller's earlier changes, such as the record of the erasure request,
+    // are committed before any file is deleted.
     await this.database.commitEarly();
     if (first.messageId === null) await this.store.event(environmentId, id);
     else await this.store.message(environmentId, first.messageId);

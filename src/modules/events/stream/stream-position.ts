@@ -30,7 +30,7 @@ const BIGINT_MAX = 2n ** 63n - 1n;
 
 export const FRONT: ChangeKey = { kind: 0, eventId: lowestIdAt(0), ordinal: 0, number: 0 };
 
-/** Returns the wire format of a position, used as the `id` of an item. */
+/** Returns the wire format of a position, which the stream sends as the `id` of each change. */
 export function showPosition({ epoch, xid, atMs, key }: StreamPosition): string {
   const front = `${epoch}.${xid}.${atMs}`;
   return key.kind === 0

@@ -32,8 +32,8 @@ export interface ChangeRow extends EventRow, ChangeKey {
 export interface Changes {
   rows: ChangeRow[];
   /**
-   * Start position of the read. Each row's position contains the `atMs` of this position, so that a stream that resumes
-   * at the row searches equally far back.
+   * Start position of the read. Its `atMs` is copied to the position of each row. A stream that resumes at a row then
+   * searches as far back as this read.
    */
   from: StreamPosition;
   /** Position up to which all changes were read. */

@@ -20,8 +20,8 @@ const STATES: Statement = {
 };
 
 /**
- * Inserts an address, or schedules another confirmation mail. Changes nothing if the owner has already decided, or was
- * last asked less than an hour ago. Uses forward_addresses_pkey.
+ * Inserts an address, or schedules another confirmation mail. Changes nothing if the owner has already decided, or if
+ * the last request to the owner was made less than an hour ago. Uses forward_addresses_pkey.
  */
 const REQUEST: Statement = {
   name: 'forward_addresses_request',

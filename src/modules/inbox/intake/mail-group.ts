@@ -17,7 +17,7 @@ const GAP_MS = 4;
  * so large groups save CPU time.
  */
 const PACED_LINGER_MS = 100;
-/** Maximum number of messages that wait to be stored. Beyond it, clients get a temporary error and retry. */
+/** Maximum number of messages that wait to be stored. Beyond this number, clients get a temporary error and retry. */
 const BACKLOG_MAX = 4_000;
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
 const ROW_BYTES = 512;

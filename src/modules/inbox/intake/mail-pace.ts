@@ -137,8 +137,8 @@ export class MailPace {
 }
 
 /**
- * Returns the rate at which messages passed the gate. If the gate has a limit, returns the limit. Messages then pass in
- * bursts, which distort the measured rate.
+ * Returns the rate at which messages passed the gate. If the gate has a limit, returns the limit, because messages then
+ * pass in bursts, which distort the measured rate.
  */
 function tookOf({ pace }: MailGate, tookPerSecond: number): number {
   return pace === Infinity ? tookPerSecond : pace;

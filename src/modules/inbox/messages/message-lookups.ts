@@ -12,8 +12,8 @@ export class LookupError extends Error {
 }
 
 /**
- * Limits of the DNS queries: time for an answer, and number of queries per phase. SPF may need 110 queries and DMARC
- * 88. Queries for DKIM keys have a separate limit.
+ * Limits of the DNS queries for one message: time for each answer, and number of queries per phase. SPF may need 110
+ * queries and DMARC 88. Queries for DKIM keys have a separate limit.
  */
 const ANSWER_MS_MAX = 3_000;
 const QUESTIONS_MAX = 120;

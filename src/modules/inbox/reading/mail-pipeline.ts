@@ -45,7 +45,9 @@ const RENEW_MS = 3_000;
 const TRIES_MAX = 8;
 const BACKOFF_MS_FIRST = 1_000;
 const BACKOFF_MS_MAX = 600_000;
-/** Delay before a message is tried again if there was no capacity. Such a try does not count as failed. */
+/**
+ * Delay before a message is tried again because there was no capacity. A try without capacity does not count as failed.
+ */
 const BUSY_MS = 1_000;
 
 /**
@@ -216,7 +218,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
         this.logger.error(
           `Message ${showId('evt', message.id)} failed, next try in ${afterMs} ms: ${(error as Error).message}`,
         );
-      // If this update fails too, the claim expires and another process retries.
+      // If this update fails as well, the claim expires and another process retries the message.
       await this.store.putBack(message, afterMs, !isBusy).catch(() => undefined);
     }
   }
@@ -232,7 +234,7 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
   private async decide(message: WaitingMessage): Promise<Decided | null> {
     if (message.tries > TRIES_MAX) return undecided(message, `It could not be read in ${TRIES_MAX} tries.`);
     const read = await this.reading.read(message);
-    // Even without its bytes, the message is kept as a record that it was received.
+    // A message whose bytes were deleted is kept as a record that it was received.
     if (read === null) return undecided(message, 'Its bytes have been deleted.');
     const delayMs = read.mayChange ? dnsRetryDelayMs(message.unansweredForMs, this.config.mailDnsRetryMs) : null;
     return delayMs !== null && (await this.store.awaitDns(message, delayMs)) ? null : read.decided;

@@ -45,7 +45,7 @@ const THREADS_PER_ENVIRONMENT_MAX = 2;
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
-/** Maximum wait for a free thread. The wait and the calls together take less time than the lease of the message. */
+/** Maximum wait for a free thread. */
 const WAIT_MS_MAX = 60_000;
 
 /**
