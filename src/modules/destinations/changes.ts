@@ -21,7 +21,7 @@ import { changed, forwardFaults, movesTarget, type SettingsChanges, settingsFaul
 
 export interface DestinationChanges {
   settings: SettingsChanges;
-  /** New credentials, which replace all stored ones. `null` removes them. */
+  /** New credentials, which replace all stored credentials. `null` removes the stored credentials. */
   credentials?: Record<string, string> | null;
   status?: 'active' | 'disabled';
   /** Reason for disabling the destination. Defaults to a sentence which states that the API disabled it. */

@@ -270,7 +270,7 @@ export interface OwnedDestinationChanges {
   settings?: DeliverySettings;
 }
 
-/** A destination that Posthorn itself needs, such as the one that passes emails to an email transport. */
+/** A destination that Posthorn itself needs, such as the destination that passes emails to an email transport. */
 export interface ServiceDestination {
   id: Id;
   name: string;

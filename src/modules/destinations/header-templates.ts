@@ -18,7 +18,7 @@ export function filledIn(
 ): Record<string, string> {
   const fill = (template: string): string =>
     template.replace(REFERENCE, (whole, name: string) => values.get(name.trim()) ?? whole);
-  // Unlike an assignment, fromEntries treats the header name "__proto__" as an ordinary name.
+  // `fromEntries` treats the header name "__proto__" as an ordinary name. An assignment would set the prototype.
   return Object.fromEntries(Object.entries(headers).map(([name, template]) => [name, fill(template)]));
 }
 

@@ -58,7 +58,10 @@ export class OwnedDestinations {
     return this.changes.removeAllOf(environmentId, ownerId);
   }
 
-  /** Returns destinations in the order of `ids`. Omits missing ones. Uses two statements for any number of ids. */
+  /**
+   * Returns destinations in the order of `ids`. Omits destinations that do not exist. Uses two statements for any
+   * number of ids.
+   */
   async find(environmentId: number, ids: readonly Id[]): Promise<OwnedDestination[]> {
     if (ids.length === 0) return [];
     const rows = new Map((await this.store.findAll(environmentId, ids)).map((row) => [row.id, row]));

@@ -33,12 +33,12 @@ export abstract class NamedRetryPolicy {
   delaySeconds?(failed: FailedAttempt): number | null;
 
   /**
-   * Returns false to make the delivery a dead letter instead of retrying. The restrictions and the error handling of
-   * `delaySeconds` also apply.
+   * Returns false to make the delivery a dead letter instead of retrying. The method has the same restrictions and
+   * error handling as `delaySeconds`.
    */
   isRetryable?(failed: FailedAttempt): boolean;
 }
 
-/** Limits for a retry policy. The API documentation states the same numbers. */
+/** Limits for a retry policy. The API documentation repeats these numbers. */
 export const RETRY_ATTEMPTS_MAX = 20;
 export const RETRY_STEP_SECONDS_MAX = 604_800;

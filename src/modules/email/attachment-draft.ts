@@ -102,7 +102,10 @@ function withoutBrackets(contentId: unknown): unknown {
   return typeof contentId === 'string' ? (IN_BRACKETS.exec(contentId.trim())?.[1] ?? contentId) : contentId;
 }
 
-/** Returns the bytes of `content`, which is base64 or the JSON of a Node.js Buffer. Null if it is neither. */
+/**
+ * Returns the bytes of `content`, which is base64 or the JSON of a Node.js Buffer. Null if `content` has another
+ * format.
+ */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
   const bytes = typeof content === 'string' ? bytesOfBase64(content) : bytesOfBuffer(content);
   return bytes === null

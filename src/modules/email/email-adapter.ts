@@ -194,7 +194,9 @@ export class EmailAdapter extends DestinationAdapter {
     return isRefused(from) ? '' : from.address;
   }
 
-  /** Returns the events for a reply. For a simulated recipient, adds the events that would follow for a real one. */
+  /**
+   * Returns the events for a reply. For a simulated recipient, adds the events that would follow for a real recipient.
+   */
   private learned(reply: RecipientReply, isFinal: boolean): EmailFact[] {
     const role = simulatedRole(reply.address, this.config.platformDomain);
     const facts = deliveryEventsOf(reply, isFinal || role !== null);

@@ -17,7 +17,7 @@ export interface StoredRecipient {
    * again.
    */
   suppressedFor?: ('bounce' | 'complaint')[];
-  /** Topic to which the recipient must be subscribed, if the email has one. */
+  /** Topic to which the recipient must be subscribed. Absent if the email has no topic. */
   topicId?: Id;
 }
 

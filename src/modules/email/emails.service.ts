@@ -21,7 +21,7 @@ export interface EmailQuery extends PageQuery {
   /** Tag filter in the form `name` or `name:value`. */
   tag?: string;
   recipient?: string;
-  /** Id of the last email of the previous page. Used instead of a cursor. */
+  /** Id of the last email of the previous page. An alternative to a cursor. */
   after?: string;
   /** Id of the first email of the current page. Requests the emails that are directly newer. */
   before?: string;
@@ -38,7 +38,7 @@ export interface EmailView {
 /** A page of emails, newest first. */
 export interface EmailRows {
   rows: EmailRow[];
-  /** Whether more emails follow the page. For a page with `before`, whether newer ones precede it. */
+  /** Whether more emails follow the page. For a page with `before`, whether newer emails precede the page. */
   hasMore: boolean;
   nextCursor: string | null;
 }

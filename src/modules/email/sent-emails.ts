@@ -22,7 +22,7 @@ export class SentEmails {
 
   /**
    * Returns the state of an email's only recipient. Used for emails with one recipient, such as forwarded messages.
-   * Null if there is no such email.
+   * Null if the email does not exist.
    */
   async soleRecipientOf(
     environmentId: number,

@@ -37,7 +37,8 @@ export interface TransformSettings {
 }
 
 /**
- * A secret with which a provider signs. `untilMs` is the time at which it becomes invalid, or null for the current one.
+ * A secret with which a provider signs. `untilMs` is the time at which it becomes invalid, or null for the current
+ * secret.
  */
 export interface ProviderSecret {
   secret: string;

@@ -16,7 +16,7 @@ export class EndpointConfigurations {
     private readonly database: Database,
   ) {}
 
-  /** Returns the endpoint at the longest of `paths` that has one. `domainId` is null for the platform's host. */
+  /** Returns the endpoint with the longest path among `paths`. `domainId` is null for the platform's host. */
   at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
     return this.store.at(paths, domainId);
   }
@@ -28,7 +28,8 @@ export class EndpointConfigurations {
   }
 
   /**
-   * Sets the secret unless the endpoint already has one. Returns false if it has one or does not exist. Safe to repeat.
+   * Sets the secret unless the endpoint already has one. Returns false if the endpoint has a secret or does not exist.
+   * Safe to repeat.
    */
   setFirstSecret(environmentId: number, id: Id, secret: string): Promise<boolean> {
     return this.database.transaction(async () => {

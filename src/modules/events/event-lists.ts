@@ -34,7 +34,7 @@ export interface EventFilter {
   /** Destination or ad-hoc URL. If a status is also given, the delivery to it must have that status. */
   destinationId?: Id;
   applicationId?: Id;
-  /** Id that the provider gave to its delivery of a received event. Not allowed together with an application. */
+  /** Delivery id that the provider sent with a received event. Not allowed together with an application. */
   dedupeId?: string;
 }
 
@@ -68,7 +68,7 @@ export function countStatement(filter: Conditions): Statement {
   };
 }
 
-/** Casts that give every parameter a type, even if the statement does not use it. */
+/** Casts each parameter, so that PostgreSQL can determine its type even in a statement that does not use it. */
 const TYPES =
   'with unused as (select $5::text, $6::uuid, $7::uuid, $8::uuid, $9::uuid, $10::text, $11::text, $12::text[], $13::text)';
 

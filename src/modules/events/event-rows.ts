@@ -51,7 +51,10 @@ export const STATUS = `
 export const COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.message_id as "messageId", e.target_id as "targetId", e.url, e.direction, e.event_type as "eventType"`;
 
-/** Last attempt of the delivery that determines the status of the event `e` (the latest such delivery). */
+/**
+ * SQL: the last attempt of the delivery that determines the status of the event `e`. If several deliveries have this
+ * status, the latest of them is used.
+ */
 export const LAST_ATTEMPT = `
   select a.status, a.error, a.started_at from (
     select o.ordinal, 0 as place from due_deliveries o

@@ -258,7 +258,9 @@ export class EventsService {
     return destinationId === null ? this.sources.aim(tenant.environmentId, text) : { destinationId };
   }
 
-  /** Resolves a destination's id or an ad-hoc URL. Returns null if the text is neither or the URL is not allowed. */
+  /**
+   * Resolves a destination's id or an ad-hoc URL. Returns null for any other text, and for a URL that is not allowed.
+   */
   private async destination({ environmentId }: Tenant, text: string): Promise<Id | null> {
     if (!/^https?:/i.test(text)) return parseId('dst', text);
     try {

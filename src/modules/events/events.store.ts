@@ -23,7 +23,7 @@ export interface EventProgress {
   /** Start of the last attempt of the delivery that determines the event's status; null without attempts. */
   lastAt: Date | null;
   lastStatus: number | null;
-  /** Error of the last attempt if there was no response. Null otherwise. */
+  /** Error of the last attempt. Null if the attempt got a response. */
   lastError: string | null;
 }
 

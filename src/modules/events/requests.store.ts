@@ -24,7 +24,10 @@ const PAGE: Statement = {
     order by r.id desc limit $6`,
 };
 
-/** Selects a page of the requests that created deliveries. Uses the same indexes as PAGE. */
+/**
+ * Selects a page of the requests that created deliveries. Uses the index requests_endpoint_id_idx, and events_pkey for
+ * each row.
+ */
 const PAGE_ROUTED: Statement = {
   name: 'requests_page_routed',
   text: PAGE.text.replace(

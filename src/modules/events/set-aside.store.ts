@@ -6,8 +6,8 @@ import { TRANSFORM_FAILED } from '#modules/ledger/dropped.contract.js';
 import { type Released, type SetAsideRange } from './set-aside.contract.js';
 
 /**
- * Maximum number of events that one page scans. Most of them may not match: they are already released, or parked for
- * another reason.
+ * Maximum number of events that one page scans. Most of these events may not match, because they are already released
+ * or parked for another reason.
  */
 const SCANNED_MAX = 10_000;
 
@@ -118,8 +118,8 @@ export class SetAsideStore {
   }
 
   /**
-   * Marks requests as released, because they were processed again as the event `madeId`. Does nothing if that event was
-   * not routed either.
+   * Marks requests as released, because they were processed again as the event `madeId`. Does nothing if the event
+   * `madeId` was not routed either.
    */
   async note(environmentId: number, requestIds: readonly Id[], madeId: Id): Promise<Released> {
     const [row] = await this.database.queryPrepared<{ deliveries: number }>(

@@ -24,8 +24,8 @@ const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
 /**
- * Bit of an entry that does not count for the environment, because another entry of the same commit counts the same
- * event or delivery.
+ * Bit of a metric entry that does not count for the environment, because another metric entry of the commit already
+ * counts the event or delivery there.
  */
 export const COUNTED_ELSEWHERE = 32;
 

@@ -85,8 +85,8 @@ export class Redeliveries {
   }
 
   /**
-   * Creates deliveries, except for addressees that currently accept none. Deliveries to these addressees would fail and
-   * only replace the dead letters.
+   * Creates deliveries, except for addressees that currently accept no deliveries. Deliveries to these addressees would
+   * fail and only replace the dead letters.
    */
   private async resend(
     { environmentId }: Tenant,

@@ -10,7 +10,7 @@ import { Environments } from './environments.js';
 const ENTRIES_MAX = 10_000;
 
 /**
- * Finds tenants for code that runs outside of requests, such as a job. A route handler gets its tenant from
+ * Finds tenants for code that runs outside of requests, for example in a job. A route handler gets its tenant from
  * `@CurrentTenant()`.
  */
 @Injectable()

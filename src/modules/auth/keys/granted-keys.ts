@@ -74,7 +74,7 @@ export class GrantedKeys {
   /** Revokes a granted key and its rotations. Returns false if all of these keys were already revoked. */
   async revoke(environmentId: number, id: Id): Promise<boolean> {
     return this.database.transaction(async () => {
-      // Locks the key. A concurrent rotation either completes first, so that its new key is revoked too, or fails.
+      // Locks the key. A concurrent rotation then fails, or it completes first and the new key is revoked as well.
       await this.keys.findForUpdate(environmentId, id);
       const hashes = await this.granters.revokeOfGrant(environmentId, id);
       await this.notifications.announceAll('key', hashes);

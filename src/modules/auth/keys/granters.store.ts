@@ -22,7 +22,7 @@ const MEMBER: Statement = {
 
 const KEY: Statement = {
   name: 'granters.key',
-  // Locks the rows, because the approver's key may be revoked at the same time. Uses the index `api_keys_pkey`.
+  // Locks the rows, so that the approver's key cannot be revoked at the same time. Uses the index `api_keys_pkey`.
   text: `
     select k.scope, k.expires_at as "expiresAt"
     from api_keys k join environments e on e.id = k.environment_id join organizations o on o.id = e.organization_id

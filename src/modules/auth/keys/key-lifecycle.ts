@@ -123,7 +123,8 @@ export class KeyLifecycle {
         'This is the last admin key: without it, no one could create another one. Rotate it, or create another admin key first.',
       );
     }
-    // A key with an expiry, such as a rotated key in its grace period, does not preserve access permanently.
+    // Only an admin key without an expiry keeps the organization accessible permanently. A rotated key, for example,
+    // expires after its grace period.
     if (own.expires_at === null && others.every((key) => key.expires_at !== null)) {
       throw conflict(
         'This is the last admin key that does not expire: once the others have expired, no one could create another one. Rotate it, or create another admin key without an expiry first.',

@@ -23,7 +23,7 @@ export interface AdminKey {
   environment_id: number;
   id: Id;
   expires_at: Date | null;
-  /** Key with which the approver of this key signed in. Revoking that key also revokes this one. */
+  /** Key with which the approver of this key signed in. Revoking the approver's key also revokes this key. */
   granter_key_id: Id | null;
 }
 
@@ -137,7 +137,10 @@ export class KeysStore {
     return revoked?.hash ?? null;
   }
 
-  /** Returns the valid key with this hash if it was granted to a client (to `clientId`, if given), otherwise `null`. */
+  /**
+   * Returns the valid key with this hash if it was granted to an OAuth client, otherwise `null`. If `clientId` is
+   * given, only a key of this client is returned.
+   */
   async ofGrant(hash: Buffer, clientId: string | null): Promise<(GivenBack & { firstKeyId: Id }) | null> {
     return (await this.database.query<GivenBack & { firstKeyId: Id }>(OF_GRANT, [hash, clientId]))[0] ?? null;
   }

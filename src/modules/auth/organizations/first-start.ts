@@ -45,7 +45,8 @@ export class FirstStart {
   }
 
   /**
-   * Stores the key in BOOTSTRAP_API_KEY unless its row exists. A revoked key keeps its row, so it is not created again.
+   * Stores the key in BOOTSTRAP_API_KEY if the key has no row yet. A revoked key keeps its row, so it is not created
+   * again.
    */
   private async bootstrap(organizationId: Id, text: string): Promise<void> {
     if (!(await this.keys.exists(hashApiKey(text)))) await this.issue(organizationId, keyMode(text), text);

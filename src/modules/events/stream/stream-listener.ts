@@ -48,7 +48,10 @@ export class StreamListener {
    * until it is read.
    */
   endsAt: StreamPosition | null = null;
-  /** Number of rows read only for this client since it was last at the position that the other clients share. */
+  /**
+   * Number of rows read only for this client. Reset when the client reaches the position that the other clients share,
+   * and after a gap.
+   */
   rowsBehind = 0;
   /** True if the client has ever reached the position that the other clients share. */
   hasKeptUp = false;

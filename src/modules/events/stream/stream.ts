@@ -24,7 +24,7 @@ const OWN_PAGE_ROWS = 100;
 const CATCHING_UP_MS_MAX = 1_000;
 /**
  * Maximum number of rows that a client may lag behind. Beyond this number, the stream skips changes and sends a gap
- * item.
+ * message.
  */
 const BEHIND_ROWS_MAX = 5_000;
 const BEHIND_MS_MAX = 3_600_000;

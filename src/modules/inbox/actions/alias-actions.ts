@@ -8,7 +8,7 @@ import { ForwardAddresses } from './forward-addresses.js';
 const PERIOD_DEFAULT = 'P7D';
 const [PERIOD_MS_MIN, PERIOD_MS_MAX] = [3_600_000, 365 * 86_400_000] as const;
 
-/** Characters that end a header or are not allowed in one. */
+/** Characters that end a header line or are not allowed in it. */
 const LINE_BREAKING = /[\p{Cc}\u2028\u2029]/u;
 
 /** Settings as given by the caller. Missing fields keep their values. */

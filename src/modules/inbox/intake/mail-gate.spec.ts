@@ -98,7 +98,7 @@ describe('MailGate', () => {
     expect(gate.take(200)).toBe(100);
     gate.giveBack(100);
     expect(gate.take(1)).toBe(1);
-    // This message counts as 399 small ones. At 100 messages per second, the gate admits no message for three more
+    // This message counts as 399 small messages. At 100 messages per second, the gate admits no message for three more
     // seconds.
     gate.weigh(64 * 1024 * 399);
     await jest.advanceTimersByTimeAsync(2_900);

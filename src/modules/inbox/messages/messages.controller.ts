@@ -209,7 +209,8 @@ export class MessagesController {
     @Param('messageId') id: string,
   ): Promise<ReceivedMessageDetail> {
     await this.releases.release(tenant, alias, id);
-    // The release is committed after this response is built, so the message must be read in the same transaction.
+    // The release is committed after this response is built, so the message must be read in the transaction of the
+    // release.
     return (await this.messages.detail(tenant, alias, id, true)) as unknown as ReceivedMessageDetail;
   }
 

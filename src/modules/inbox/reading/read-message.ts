@@ -58,7 +58,7 @@ export class ReadMessage {
     raw: Buffer,
   ): Promise<{ verdicts: Awaited<ReturnType<typeof Authenticate>>; parsed: Read<ParsedMessage> }> {
     const { environmentId, clientIp, helo, envelopeFrom } = message;
-    // Imported only when the first message is read, because most processes never read one.
+    // Imported only when the first message is read, because most processes never read a message.
     const { authenticate } = await import('./authentication.js');
     const arrived = { environmentId, raw, clientIp, helo, mailFrom: envelopeFrom, ownName: receivingName(this.config) };
     let parsed: Read<ParsedMessage> = { fault: 'The message was not parsed.' };
