@@ -89,7 +89,7 @@ export class SuppressionsStore {
 
   /**
    * Adds or replaces a suppression in the caller's transaction. Returns null if the address already has a suppression
-   * that must not be replaced.
+   * that this one must not replace.
    */
   async add({
     environmentId,

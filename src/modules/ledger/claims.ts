@@ -30,7 +30,8 @@ export class Claims {
   }
 
   /**
-   * Returns whether due deliveries may remain unclaimed, because the limit or the maximum size of a batch was reached.
+   * Returns true if the claim reached the limit or the maximum size of a batch, so that more due deliveries may be
+   * unclaimed.
    */
   mayLeaveMore(claimed: readonly ClaimedDelivery[], limit: number): boolean {
     if (claimed.length === limit) return true;

@@ -25,8 +25,8 @@ export class IdempotentRequests {
     const scope = `${request.environmentId} ${request.key} ${request.route}`;
     if (this.inFlight.has(scope)) return Promise.reject(inFlight());
     const done = work();
-    // Added after the call, because a request that fails synchronously is not in flight. No other request can run
-    // between the two lines.
+    // The key is added after the call, so that a request that fails synchronously is not recorded as in flight. No
+    // other request can run in between, because both lines run synchronously.
     this.inFlight.add(scope);
     const over = (): void => void this.inFlight.delete(scope);
     done.then(over, over);

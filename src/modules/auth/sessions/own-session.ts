@@ -15,7 +15,10 @@ export class OwnSession {
     private readonly database: Database,
   ) {}
 
-  /** Returns the user of the caller's session. Throws 404 for a caller with an API key, even with a cookie. */
+  /**
+   * Returns the user of the caller's session. Throws 404 for a caller with an API key, even if the request also has a
+   * session cookie.
+   */
   async read({ session }: Caller, cookieHeader: string | undefined): Promise<SignedIn> {
     const who = session === undefined ? null : await this.sessions.peek(cookieHeader);
     if (who === null) throw noSuch('session');

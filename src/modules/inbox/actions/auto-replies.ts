@@ -76,8 +76,8 @@ export class AutoReplies {
     try {
       await this.emails.reply(message, emailId, reply, await this.identity(message, from.address));
     } catch (error) {
-      // These errors mean that the domain or the settings changed after the reply was planned, so a retry would fail
-      // again.
+      // Composition and validation errors mean that the domain or the settings changed after the reply was planned. A
+      // retry would fail again.
       if (!(error instanceof NotComposed) && !(error instanceof ApiError && error.type === 'validation_failed'))
         throw error;
       this.logger.warn(`The reply to ${showId('evt', message.id)} was not sent: ${error.message}`);

@@ -36,8 +36,8 @@ const ANYWHERE: Statement = {
 };
 
 /**
- * Finds aliases by recipient address across all environments, because a mail server knows only the recipient address,
- * not the environment.
+ * Finds aliases by recipient address across all environments, because an SMTP client sends only the recipient's address
+ * and no environment.
  */
 @Injectable()
 export class AliasLookupStore {

@@ -13,7 +13,7 @@ const ENVELOPE: MailEnvelope = {
   tls: null,
 };
 
-/** Has no Message-ID, so that deduplication does not apply. */
+/** A large message without a Message-ID, so that deduplication does not apply. */
 const large = (): IncomingBytes => ({
   sizeBytes: 30_000_000,
   sha256: Buffer.alloc(32),

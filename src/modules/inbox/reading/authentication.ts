@@ -9,7 +9,9 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 const { evaluateDmarc, spf } = loadSenderChecks();
 
-/** A received message with its connection and envelope data. Claims in the message itself are not trusted. */
+/**
+ * A received message with its connection and envelope data. The headers of the message are not trusted for these data.
+ */
 export interface Arrived {
   environmentId: number;
   raw: Buffer;

@@ -161,7 +161,7 @@ function shownList(list: readonly EmailAddress[]): string[] {
 
 /**
  * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Uses mailparser for
- * headers with invalid syntax, because it is more tolerant.
+ * headers with invalid syntax, which mailparser tolerates.
  */
 function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
   const value = headers.wordsInUtf8(name);
