@@ -44,7 +44,7 @@ export class ConfigurationsStore {
   }
 
   async at(paths: readonly string[], domainId: Id | null): Promise<EndpointAddress | null> {
-    // Uses `queryPrepared`, because the connections for lists and counts may all be busy for seconds.
+    // Uses the connections of `queryPrepared`, because all connections for lists and counts may be busy for seconds.
     const [row] = await (domainId === null
       ? this.database.queryPrepared<EndpointAddress>(AT, [paths])
       : this.database.queryPrepared<EndpointAddress>(AT_DOMAIN, [paths, domainId]));

@@ -88,7 +88,8 @@ export class PartitionsStore {
       this.database.transaction(async () => {
         await this.run(MAKING);
         for (const [day, tables] of await this.missing(retentions, daysAhead)) {
-          // Uses one round trip per day, because the first start creates hundreds of partitions.
+          // Uses one round trip per day instead of one per partition, because the first start creates hundreds of
+          // partitions.
           await this.run(tables.map((table) => making(table, day)).join(';'));
         }
       }),

@@ -35,7 +35,7 @@ export class Partitions {
    * open deliveries, so that their results stay visible. Returns true if some partitions could not be dropped yet.
    */
   async dropPassed(): Promise<boolean> {
-    // Checked first, because the next step scans all open deliveries. This limits the scan to once a day.
+    // This check limits the next step, which scans all open deliveries, to once a day.
     if (!(await this.store.hasPassed())) return false;
     const openDays = await this.store.openDays();
     await this.expire(openDays);

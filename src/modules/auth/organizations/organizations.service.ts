@@ -18,7 +18,8 @@ import { OrganizationsStore } from './own-organization.store.js';
 const LIMIT_DEFAULT = 50;
 const LIST: CursorQuery = { list: 'orgs', filters: {} };
 /**
- * Tenant to which the cursors of the operator's organization list are bound, because that list belongs to no tenant.
+ * Placeholder for the tenant in the cursors of the operator's organization list, because this list belongs to no
+ * tenant.
  */
 const OPERATOR: Tenant = { environmentId: 0, organizationId: '', mode: 'live' };
 const UNIQUE_VIOLATION = '23505';

@@ -108,7 +108,7 @@ export class EventStream implements OnModuleDestroy {
     this.behind.delete(listener);
   }
 
-  /** Ends all streams before the drain, because the drain waits until open responses end. */
+  /** Ends all streams before the HTTP server drains connections, because draining waits until open responses end. */
   async onModuleDestroy(): Promise<void> {
     this.isClosed = true;
     for (const listener of [...this.listening, ...this.behind]) this.end(listener, 'shutdown');

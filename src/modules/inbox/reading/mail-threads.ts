@@ -26,7 +26,7 @@ export type MailAnswer =
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
-/** A result, or `fault`: a sentence that describes a fault of the message. */
+/** A result, or in `fault` a sentence that describes what is wrong with the message. */
 export type Read<A> = A | { fault: string };
 
 export interface ReadAll {
