@@ -79,7 +79,7 @@ export class Connection {
     this.fail(error);
   }
 
-  /** Aborts like `abort`. All later requests fail with the same error. */
+  /** Aborts the current request, if any, and closes the socket permanently. All later requests fail with `error`. */
   destroy(error: Error): void {
     this.ended = error;
     this.abort(error);

@@ -18,7 +18,7 @@ const ASCII_VALUE = /^[\t\x20-\x7e]*$/;
 /** Framing and connection headers, which only the HTTP client may set. Requests that contain one are rejected. */
 const OURS_ALONE = new Set(['transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'expect', 'te', 'trailer']);
 const LEFT_OUT = new Set(['host', 'accept-encoding', 'content-length']);
-/** Headers that every delivery has. Their names are not checked. */
+/** Headers that every delivery has. Their names are known to be valid, so they are not checked for each request. */
 const WELL_KNOWN = new Set([
   'content-type',
   'user-agent',

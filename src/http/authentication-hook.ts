@@ -150,7 +150,9 @@ export function parseBearer(header: string | undefined, lengthMax = BEARER_LENGT
   return header.slice(header.indexOf(' ')).trim();
 }
 
-/** Returns a fault unless the request has exactly one Host header (RFC 9112, 3.2) and no U+0000 in its URL. */
+/**
+ * Returns a fault if the request does not have exactly one Host header (RFC 9112, 3.2), or if its URL contains U+0000.
+ */
 function unreadable({ raw, url }: FastifyRequest): ApiError | undefined {
   const hosts = hostCount(raw.rawHeaders);
   if (hosts === 0 && raw.httpVersion === '1.1') return badRequest('The Host header is missing.');

@@ -6,7 +6,8 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
 /**
- * Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Other bodies need no search for them.
+ * Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Only these bodies must be searched for
+ * the characters.
  */
 const suspects = new WeakSet<object>();
 

@@ -53,10 +53,9 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Stores the ids in a response, and removes the id of a deleted resource.
- *
- * From a response with status 200, which may be a list, stores only the ids of events, messages, requests and jobs.
- * Placeholders for destinations and keys must not be replaced by those that happen to be listed.
+ * Stores the ids in a response, and removes the id of a deleted resource. From a response with status 200, which may be
+ * a list, stores only the ids of events, messages, requests and jobs. A placeholder for a destination or key must not
+ * be replaced by an arbitrary id from a list.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;

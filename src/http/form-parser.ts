@@ -30,7 +30,7 @@ export function registerFormParser(fastify: FastifyInstance): void {
       }
     },
   );
-  // A pattern, because an extension may register a parser under the name of the type.
+  // Registered under a pattern, so that an extension can still register its own parser under the name of the type.
   fastify.addContentTypeParser(
     /^multipart\/form-data\s*;/i,
     { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },

@@ -56,8 +56,8 @@ const COMPONENTS = '#/components/schemas/';
 const VALUES = new Set(['const', 'default', 'enum', 'example', 'examples']);
 
 /**
- * Maximum number of fields in a body for which all faults are reported. For a body of one megabyte, this would take
- * seconds.
+ * Maximum number of fields in a body for which all faults are reported. In a body of one megabyte, finding all faults
+ * would take seconds.
  */
 const EXPLAINED_FIELDS_MAX = 2_000;
 

@@ -6,8 +6,8 @@ import type { ReceivedRequest, Verification } from '#engine/inbound/request.js';
 import { type CompiledSchema, compileSchema } from '#engine/json-schema/json-schema.js';
 
 /**
- * A received request in the form in which it is sent to a thread. `body` is a plain byte array, because a thread does
- * not receive buffers as such. It is truncated, so the fields of a form are sent separately.
+ * A received request in the form in which it is sent to a thread. `body` is a plain byte array, because a `Buffer` does
+ * not stay a `Buffer` when it is sent. The body is truncated, so the fields of a form are sent separately.
  */
 export type SentRequest = Omit<ReceivedRequest, 'body'> & { body: Uint8Array; fields: readonly FormField[] };
 

@@ -51,7 +51,7 @@ export class RuleEvaluator {
     );
   }
 
-  /** Returns the results of filters. An entry is null if the result of its filter is unknown. */
+  /** Returns for each filter whether it matches, or null if this is unknown. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);

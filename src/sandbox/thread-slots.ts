@@ -30,7 +30,7 @@ export interface ThreadSlotsOptions<C, A extends object> {
 
 /** CPU time after which a call starts again on a slow thread. That is safe: guest code has no side effects. */
 const SLICE_MS = 50;
-/** Like SLICE_MS, but for an endpoint whose last call was slow. */
+/** CPU time after which a call starts again on a slow thread, if the last call of its endpoint was slow. */
 const SLICE_MS_OF_SLOW = 10;
 /**
  * Time after the CPU slice (`SLICE_MS`) until a call that ignores interrupts (such as a long built-in) is terminated.
@@ -157,7 +157,10 @@ function paced<C, A>(thread: SlotThread<C, A>, pace: CpuBudget | undefined): Slo
   };
 }
 
-/** Returns whether a call may use a slow thread. Limits apply only if its organization already has a call there. */
+/**
+ * Returns whether a call may use a slow thread. Limits apply only if its organization already has a call on a slow
+ * thread.
+ */
 function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
   if (others === 0) return true;

@@ -58,7 +58,7 @@ export class AgentGate {
   }
 
   /**
-   * True if the service listens only on loopback. Requests from other machines can then arrive only through a local
+   * True if the service listens only on loopback. An attacker on another machine can then reach it only through a local
    * browser (DNS rebinding).
    */
   private get isOnLoopback(): boolean {

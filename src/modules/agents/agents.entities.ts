@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 
 import type { Id } from '#kernel/ids.js';
 import type { Scope } from '#kernel/tenant.js';
 
-/** An OAuth client that registered itself. Clients belong to the installation. */
+/** An OAuth client that registered itself. It belongs to the installation, not to an environment. */
 @Entity('oauth_clients')
 @Index('oauth_clients_unapproved_idx', ['createdAt'], { where: 'approved_at is null' })
 @Index('oauth_clients_network_idx', ['network', 'createdAt'], { where: 'approved_at is null' })

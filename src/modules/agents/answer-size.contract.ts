@@ -1,4 +1,7 @@
-/** Maximum size of a tool's answer in bytes. The JSON-RPC message that contains the answer may have 25 KB. */
+/**
+ * Maximum size of a tool's answer in bytes. Leaves 1 KB for the JSON-RPC message around it, which may have 25 KB in
+ * total.
+ */
 export const ANSWER_BYTES_MAX = 24_000;
 
 /**
@@ -14,8 +17,8 @@ export function answerBytes(value: unknown): number {
 }
 
 /**
- * Returns the part of `text` that starts at `offset`. It has at most `charactersMax` characters, and takes at most
- * `bytesMax` bytes of an answer.
+ * Returns the part of `text` that starts at `offset`. The part has at most `charactersMax` characters, and increases
+ * the size of an answer by at most `bytesMax` bytes.
  */
 export function partOf(
   text: string,

@@ -77,7 +77,8 @@ export class Authorization {
       return unsafe('The application did not register for the authorization code grant.');
     if (!isRegistered(redirectUri, client.redirectUris))
       return unsafe('The application requests a redirect to an address that it did not register.');
-    // The registration checks this too, but older versions of Posthorn registered clients without the check.
+    // The registration checks the address too. Clients that an older version of Posthorn registered may have an address
+    // that was not checked.
     if (redirectFault(redirectUri, this.config.oauthRedirectSchemes) !== null)
       return unsafe('The application requests a redirect to an address that is not allowed.');
     const state =

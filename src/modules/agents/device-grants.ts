@@ -168,7 +168,9 @@ function whyNot(device: PolledDevice | null): Error {
   return oauthError('authorization_pending', 'The user has not entered the code yet.');
 }
 
-/** Returns the requested scope that includes all others. Ignores unknown names. Returns `null` if no name is known. */
+/**
+ * Returns the broadest of the requested scopes. Ignores unknown scopes. Returns `null` if no requested scope is known.
+ */
 function highestOf(scope: string | undefined): Scope | null {
   const asked = new Set(scope?.split(' '));
   return SCOPES.findLast((one) => asked.has(one)) ?? null;

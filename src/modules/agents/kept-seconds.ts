@@ -15,7 +15,10 @@ export function keptSeconds(cacheControl: string | undefined): number {
   return Math.min(Math.max(seconds, SECONDS_MIN), SECONDS_MAX);
 }
 
-/** Returns the value of a directive, the smallest if it occurs more than once. `null` if no value is a number. */
+/**
+ * Returns the number in a `Cache-Control` directive, or the smallest number if the directive is repeated. Returns
+ * `null` if there is no number.
+ */
 function secondsOf(said: readonly string[], name: string): number | null {
   const found = said.flatMap((one) => new RegExp(`^${name}="?(\\d{1,10})"?$`).exec(one)?.[1] ?? []).map(Number);
   return found.length === 0 ? null : Math.min(...found);

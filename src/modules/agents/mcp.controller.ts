@@ -19,8 +19,8 @@ import { ToolBox } from './tool-box.js';
 
 const BODY_BYTES_MAX = 1_048_576;
 /**
- * Maximum nesting depth of a request. The MCP package is recursive, and can handle this depth. Payloads are nested much
- * less.
+ * Maximum nesting depth of a request. The MCP package parses requests recursively, and its stack is large enough for
+ * this depth. Payloads are nested much less.
  */
 const BODY_LEVELS_MAX = 500;
 

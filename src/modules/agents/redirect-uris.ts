@@ -89,7 +89,10 @@ function saysHost(uri: string, hostname: string): boolean {
   return said?.toLowerCase() === hostname;
 }
 
-/** Returns the URI without its port. Parsing the URL would also change other characters that are compared. */
+/**
+ * Returns the URI without its port. Does not use the URL parser, because it would also normalize other parts of the
+ * URI, which must match exactly.
+ */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:\[[^\]]*\]|[^/:?]*)):\d+/, '$1');
 }

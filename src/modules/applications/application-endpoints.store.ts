@@ -13,7 +13,10 @@ export type EndpointColumns = Partial<
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Maximum number of endpoints read for one page of subscribers, because event types are not indexed. */
+/**
+ * Maximum number of endpoints read for one page of subscribers. Event types are not indexed, so endpoints of other
+ * event types are read and skipped.
+ */
 const SCANNED_MAX = 5_000;
 
 const SUBSCRIBERS: Statement = {

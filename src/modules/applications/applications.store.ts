@@ -122,7 +122,7 @@ export class ApplicationsStore {
     return this.notifications.announce('application', `${environmentId}:${id}`);
   }
 
-  /** Announces a change after which a uid may belong to another application. */
+  /** Notifies all nodes that a uid may now belong to another application. */
   private async announceUid(environmentId: number, id: Id): Promise<void> {
     await this.announce(environmentId, id);
     await this.notifications.announce('application_uid', String(environmentId));

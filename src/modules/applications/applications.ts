@@ -47,7 +47,7 @@ export class Applications {
     traits: MessageTraits,
   ): Promise<{ applicationId: Id; subscribers: Subscriber[] }> {
     const { id, uid } = this.reference.parse(application);
-    // If the application was deleted a moment ago, it is created again with the same uid.
+    // Creates the application if no application has the uid, for example because it was just deleted.
     const known = id ?? (await this.live.idOrNew(environmentId, uid, () => this.ids.next()));
     const found = await this.live.get(environmentId, known);
     if (found === null) throw noSuch('application');

@@ -6,7 +6,7 @@ export interface Subscriber {
   id: Id;
   /** Destination of the endpoint's deliveries. Equals the endpoint's id if the endpoint has its own URL. */
   destinationId: Id;
-  /** Whether the endpoint accepts deliveries. Its destination may still be disabled. */
+  /** True if the endpoint itself is enabled. Its destination may be disabled nevertheless. */
   isActive: boolean;
   /** False if the endpoint's filter timed out, so it is unknown whether the message matches. */
   isDecided: boolean;

@@ -28,7 +28,7 @@ const TRIES_MAX = 3;
 export interface LiveSubscriber {
   readonly id: Id;
   readonly destinationId: Id;
-  /** Whether the endpoint accepts deliveries. Its destination may still be disabled. */
+  /** True if the endpoint itself is enabled. Its destination may be disabled nevertheless. */
   readonly isActive: boolean;
   readonly subscription: Subscription;
   readonly filter: Condition | null;
@@ -129,8 +129,8 @@ export class LiveApplications {
   }
 
   /**
-   * Returns an application's id. Creates the application for an unknown uid. Throws 404 if each attempt fails because
-   * the application was deleted in the meantime.
+   * Returns an application's id. Creates the application for an unknown uid. Tries several times, and throws 404 if a
+   * concurrent request deletes the application each time.
    */
   async idOrNew(environmentId: number, uid: string, newId: () => Id): Promise<Id> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {

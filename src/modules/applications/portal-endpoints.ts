@@ -91,7 +91,7 @@ function refuseReferences(headers: Readonly<Record<string, string>>, before: Rea
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Returns null for an invalid URL. Other code rejects such URLs. */
+/** Returns the host of a URL, or null for an invalid URL. The validation of the endpoint rejects invalid URLs. */
 function hostOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).host : null;
 }

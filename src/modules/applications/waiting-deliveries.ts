@@ -13,7 +13,10 @@ import type { ApplicationEndpointEntity } from './applications.entities.js';
 export class WaitingDeliveries {
   constructor(private readonly cancellations: Cancellations) {}
 
-  /** Call this after the change has committed, when no new deliveries can be added. Idempotent. */
+  /**
+   * Ends the deliveries. Idempotent. Call this after the commit of the change that disabled the endpoints: before the
+   * commit, new deliveries can still be added.
+   */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {
       if (hasUrl(endpoint)) continue;

@@ -18,7 +18,10 @@ export class Gates {
     private readonly queued: QueuedTargets,
   ) {}
 
-  /** Passes deliveries to the scheduler, or parks those that must wait. On an error, releases the remaining claims. */
+  /**
+   * Passes deliveries to the scheduler. Parks those that must wait for the circuit breaker, the concurrency limit or
+   * the rate limit of their target. On an error, releases the remaining claims.
+   */
   async pass(claimed: readonly ClaimedDelivery[]): Promise<void> {
     const parked: ClaimedDelivery[] = [];
     let decided = 0;
@@ -26,8 +29,8 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // Marks the target as queued before the deliveries are released, because later deliveries of this batch check
-          // the mark.
+          // Marks the target before the claims of its parked deliveries are released, because later deliveries of this
+          // batch check the mark.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }

@@ -21,9 +21,9 @@ const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
- * Releases parked deliveries as fast as their target allows. The rate is one probe while the circuit is open, an
- * increasing rate after recovery, and otherwise the configured rate. It never exceeds the concurrency window. Reads the
- * targets from the table, so that none is missed.
+ * Releases parked deliveries (those that wait for the circuit breaker, the rate limit or the concurrency limit of their
+ * target) as fast as the target allows. The rate is one probe while the circuit is open, an increasing rate after
+ * recovery, and otherwise the configured rate. Reads the targets from the table, so that none is missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {
@@ -51,7 +51,10 @@ export class ParkedDeliveryReleaser {
     );
   }
 
-  /** Wakes an idle releaser because deliveries were parked. A busy releaser finds the deliveries by itself. */
+  /**
+   * Starts an iteration, because deliveries were parked to wait for their target. If an iteration is already running,
+   * the next one follows soon.
+   */
   wake(): void {
     this.isStirred = true;
     if (!this.isAtRest) return;

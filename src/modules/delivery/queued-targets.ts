@@ -3,7 +3,10 @@ import type { Id } from '#kernel/ids.js';
 import type { TargetKey } from '#modules/ledger/claims.contract.js';
 import { targetKey } from './circuit-watch.js';
 
-/** Targets with parked deliveries. Later replays to these targets are also parked, to keep their order. */
+/**
+ * Targets with parked deliveries, which wait until the target accepts more. Replayed deliveries to these targets are
+ * also parked, to keep their order.
+ */
 @Injectable()
 export class QueuedTargets {
   /** Logical time at which a delivery was last parked, by target. */

@@ -125,8 +125,8 @@ function fieldsOf(value: unknown): Record<string, unknown> | null {
 }
 
 /**
- * Returns whether a duration is valid. An invalid duration is replaced: if the attempt failed instead, the delivery
- * would be repeated.
+ * Returns whether a duration is valid. The caller replaces an invalid duration: failing the attempt would send the
+ * delivery again.
  */
 function isDuration(value: unknown, max: number): value is number {
   return typeof value === 'number' && value >= 0 && value <= max;

@@ -5,7 +5,10 @@ export interface SendingDomain {
   id: Id;
   /** Host name in lower case, in A-labels (RFC 5890). */
   domain: string;
-  /** `bounce.<domain>` once its records are verified, otherwise the platform's host. Null if the platform has none. */
+  /**
+   * Host to which bounces are sent: `bounce.<domain>` once its records are verified, otherwise the platform's host.
+   * Null if the platform has no such host.
+   */
   returnPathHost: string | null;
   /** Version of the domain's own DKIM keys. Null if the platform's key signs. */
   keyVersion: number | null;

@@ -33,7 +33,7 @@ export class DomainKeys {
     this.cache = new Cache((place) => this.load(place), {
       entriesMax: ENTRIES_MAX,
       nowMs: () => clock.nowMs(),
-      // Entries never expire, because the keys of a version never change, and the version is part of the cache key.
+      // Cached keys never expire: the version is part of the cache key, and the DKIM keys of a version never change.
       confirmedUntilMs: () => clock.nowMs(),
     });
   }

@@ -65,8 +65,8 @@ export class DomainRecords {
 }
 
 /**
- * Returns the name of the DNS query quota of an environment. Each environment has its own quota, so that it cannot
- * delay others.
+ * Returns the name of an environment's DNS query quota. The quotas are separate, so that no environment can delay the
+ * queries of other environments.
  */
 function shareOf({ environmentId }: Pick<DomainEntity, 'environmentId'>): string {
   return `environment ${environmentId}`;

@@ -63,7 +63,7 @@ export class DomainEntity {
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
-  /** Null if the last check found all required records. */
+  /** Time of the last check that found required records missing. Null if the last check found all of them. */
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 
@@ -113,7 +113,10 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'reputation_at', nullable: true })
   reputationAt: Date | null;
 
-  /** Time of the last resumption. Only later mail counts for the reputation. Null if the domain was never resumed. */
+  /**
+   * Time at which sending was last resumed after a pause. Only mail after this time counts for the reputation. Null if
+   * the domain was never resumed.
+   */
   @Column('timestamptz', { name: 'counts_since', nullable: true })
   countsSince: Date | null;
 
@@ -122,7 +125,10 @@ export class DomainEntity {
   thresholds: ReputationThresholds | null;
 }
 
-/** Numbers of recipients of a domain's mail in one hour. A resumption starts a new row within the hour. */
+/**
+ * Numbers of recipients of a domain's mail in one hour. If a paused domain is resumed within the hour, the counts start
+ * again in a new row.
+ */
 @Entity('domain_mail_counts')
 @ForeignKey('domains', ['environmentId', 'domainId'], ['environmentId', 'id'], {
   name: 'domain_mail_counts_domain_fkey',

@@ -30,7 +30,10 @@ export class MxGate {
     throw conflict(`${message} Set acknowledge_mx_conflict to true if that is what you want.`, { mx });
   }
 
-  /** Returns MX records that point to other servers. Without an MX record, returns the domain's own addresses. */
+  /**
+   * Returns MX records that point to other servers. If the domain has no MX record, returns its own addresses, which
+   * then receive its mail.
+   */
   private async foreign({ environmentId, host }: { environmentId: number; host: string }): Promise<DnsAnswer<SeenMx>> {
     const { mailHost } = this.zone;
     const mx = await this.records.mx({ environmentId, host });

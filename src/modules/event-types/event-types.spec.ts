@@ -56,8 +56,8 @@ describe('EventTypes.check', () => {
   it('uses no data older than five seconds from its load, even if it was cached later', async () => {
     const { enforcement, announce, world } = arrange();
     const first = enforcement.check(7, 'a', {});
-    // A change of environment 8 arrives while environment 7 is being loaded. The loaded data then enters only `cache`,
-    // not `known`.
+    // A change of environment 8 arrives while environment 7 is being loaded. The loaded data is then stored only in
+    // `cache`, not in `known`.
     announce('8');
     await first;
     world.isEnforced = true;

@@ -9,7 +9,10 @@ import { type ClaimedReport, REPORT_IN_MS, ReportsStore } from './reports.store.
 
 const REST_MS = 1_000;
 const SWEEP_MS = 3_600_000;
-/** Maximum number of reports per run. A run processes them one after another, because a report can have 1 MB. */
+/**
+ * Maximum number of reports per run. A run processes one report at a time to limit its memory, because a report can
+ * have 1 MB.
+ */
 const TURN_MAX = 32;
 const TURN_OF_ONE_MAX = 8;
 /** Duration of a report's lease. After this time, another process takes over the report. */

@@ -194,7 +194,10 @@ const ERASE: Statement = {
 export class ReportsStore {
   constructor(private readonly database: Database) {}
 
-  /** Stores a report in a separate commit. Returns `full` if there are too many reports of this kind. */
+  /**
+   * Stores a report in a separate commit. Returns `full` if too many reports about the same email, or about no known
+   * email, are stored.
+   */
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
     const statement = source === 'ses' ? INSERT_SIGNED : environmentId === null ? INSERT_OF_NOBODY : INSERT_OF_EMAIL;

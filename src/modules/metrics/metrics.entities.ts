@@ -54,7 +54,9 @@ export class RollupPartEntity {
   @Column('timestamptz', { array: true, nullable: true })
   ats: Date[] | null;
 
-  /** Flags of each entry, as a sum of bits such as `RECEIVED` (modules/ledger/metric-increments.ts). */
+  /**
+   * Flags of each increment in the arrays, as a sum of bits such as `RECEIVED` (modules/ledger/metric-increments.ts).
+   */
   @Column('smallint', { array: true, nullable: true })
   whats: number[] | null;
 

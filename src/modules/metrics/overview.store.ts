@@ -42,8 +42,8 @@ const OPEN: Statement = {
 
 /**
  * Counts open deliveries of an application. Uses application_endpoints_application_id_idx, and for each endpoint
- * due_deliveries_retries_idx and due_deliveries_parked_idx, up to the limit. A parked delivery with an attempt is in
- * both indexes, but counted once.
+ * due_deliveries_retries_idx and due_deliveries_parked_idx, up to the limit. A delivery that was attempted before and
+ * now waits for its target (parked) is in both indexes, but counted once.
  */
 const OPEN_OF_APPLICATION: Statement = {
   name: 'overview_open_of_application',

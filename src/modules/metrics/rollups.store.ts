@@ -18,8 +18,8 @@ export interface Rollup extends Counts {
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /**
- * Bit that marks an entry that is not added to the environment's sums, because another entry of the same commit is
- * added instead. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
+ * Bit of an increment that must not be added to the environment's sums, because another increment of the same commit is
+ * added to them. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
  */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `

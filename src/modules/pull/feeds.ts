@@ -11,7 +11,7 @@ import type { PullPosition } from './place.js';
 /** The events that a consumer pulls: all events of a pull destination, or only those that one endpoint received. */
 export interface Feed {
   environmentId: number;
-  /** Id of the destination or endpoint that the caller named. Each has its own committed position. */
+  /** Id of the destination or endpoint that the caller named. The committed position is stored under this id. */
   keyId: Id;
   targetId: Id;
   /** Limits the feed to items that this endpoint received. Null for all items. */

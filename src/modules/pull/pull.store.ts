@@ -84,7 +84,7 @@ const LOOK: Statement = {
     order by page.n`,
 };
 
-/** Like LOOK, but for many positions at once. Returns only the indexes of the positions that have new items. */
+/** Returns the indexes of the positions after which there are new items. One statement checks many positions. */
 const PEEK: Statement = {
   name: 'pull_peek',
   text: `

@@ -76,8 +76,8 @@ export class RequestDeduplication {
   }
 
   /**
-   * Runs requests with the same deduplication key one after another. Otherwise, one statement could store two of them,
-   * and its rows cannot share a key.
+   * Runs requests with the same deduplication key one after another. Otherwise, a batch insert could contain the key
+   * twice, which is not allowed.
    */
   private async serialize<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.lines.get(key) ?? Promise.resolve();

@@ -5,7 +5,7 @@ import { BODY_BYTES_DEFAULT, BODY_BYTES_MAX } from '#modules/endpoints/contract.
 
 /** Maximum bytes of large bodies in memory that are not stored yet. */
 const HELD_BYTES_MAX = 5 * BODY_BYTES_MAX;
-/** Like `HELD_BYTES_MAX`, but for the bodies of one organization. */
+/** Maximum bytes of one organization's large bodies in memory that are not stored yet. */
 const HELD_BYTES_OF_ONE_MAX = 2 * BODY_BYTES_MAX;
 /** Step in which memory is reserved while a large body arrives. A sender that sends nothing reserves no memory. */
 const STEP_BYTES = 1024 * 1024;

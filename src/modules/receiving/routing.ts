@@ -33,7 +33,10 @@ export class Routing {
     return arrivals;
   }
 
-  /** Like `route`, but leaves out disabled and deleted destinations. Throws 409 if no destination remains. */
+  /**
+   * Returns one delivery per matching route whose destination is active. Null if filters took too long. Throws 409 if
+   * all matching destinations are disabled or deleted, and 503 if no thread is free.
+   */
   async routeAgain(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
     const arrivals = await this.route(endpoint, view);
     if (arrivals === null) return null;

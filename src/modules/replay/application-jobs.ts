@@ -51,7 +51,10 @@ export class ApplicationJobs {
     });
   }
 
-  /** Starts a job that sends an application's events again. Throws the same errors as `recover`. */
+  /**
+   * Starts a job that sends an application's events again. Throws 404 for an unknown application, 422 for an invalid
+   * query, and 409 if it has no endpoints or has an unfinished job.
+   */
   async replay(
     { environmentId }: Tenant,
     application: string,

@@ -46,7 +46,7 @@ export class NamedTargets {
     };
   }
 
-  /** Returns destination ids in the order of `texts`. An entry is null if the destination is unknown or internal. */
+  /** Returns destination ids in the order of `texts`, with null in place of each unknown or internal destination. */
   listed({ environmentId }: Tenant, texts: readonly string[]): Promise<(Id | null)[]> {
     return Promise.all(
       texts.map(async (text) => {

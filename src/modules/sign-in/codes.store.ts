@@ -9,8 +9,8 @@ export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 export interface CodeLimits {
   perNetwork: number;
   /**
-   * Number of codes for the address after which only networks in which it has signed in before can request another
-   * code. Limits the mail that strangers can trigger.
+   * Number of codes for an address after which another code can be requested only from networks where the address was
+   * used to sign in before. Limits the mail that strangers can trigger.
    */
   fromStrangers: number;
 }

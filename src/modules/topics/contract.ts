@@ -3,7 +3,10 @@ export type Subscription = (typeof SUBSCRIPTIONS)[number];
 
 export const SUBSCRIPTIONS = ['opt_in', 'opt_out'] as const;
 
-/** Target of the unsubscribe link. `true`: all emails of the environment. `topic`: the topic with this id or key. */
+/**
+ * Emails that the unsubscribe link stops. `true`: all emails of the environment. `topic`: the emails of the topic with
+ * this id or key.
+ */
 export type UnsubscribeSetting = true | { topic: string };
 
 /** JSON schema of a request for an unsubscribe link. `false` requests no link. */
