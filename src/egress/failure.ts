@@ -19,7 +19,7 @@ export class ExchangeEnded extends Error {
 
 /** Error for received bytes that are not valid HTTP/1.1. The error message describes the fault. */
 export class BadAnswer extends Error {
-  /** No stack trace: the owner of the receiver sees the error, and Posthorn's stack would not help. */
+  /** No stack trace: the owner of the receiver sees only the message. */
   override stack = undefined;
 
   constructor(readonly fault: AnswerFault) {

@@ -116,7 +116,8 @@ export function createAdapter(ids: Ids, logger: Logger, trustProxy: readonly str
 }
 
 /**
- * Returns a logger that creates no child logger per request. Posthorn adds the request id to its few log lines itself.
+ * Returns a logger without Fastify's child logger per request, which would be slow. Posthorn adds the request id to its
+ * few log lines itself.
  */
 function withoutChildren(logger: Logger): FastifyBaseLogger {
   const single = Object.create(logger) as FastifyBaseLogger;

@@ -92,7 +92,7 @@ async function afterChange(
   if (shown === 'nothing') return answered;
   if (shown === 'content') return outlineOf(answered ?? {});
   const now = await shown(context);
-  // A rotation creates another resource with a new id.
+  // The response may show another resource than the changed one, for example the new key after a rotation.
   const made = answered?.['id'];
   return route.method === 'POST' && now !== null && typeof made === 'string' && made !== now['id']
     ? { ...now, made }

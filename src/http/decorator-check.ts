@@ -54,7 +54,8 @@ export function injectConstraints(modules: ModuleRef): void {
     }
   };
   const get = (type: Type): object | undefined => {
-    // Cached, because Nest creates an error for each class that is not a provider, such as the built-in constraints.
+    // Cached, because the lookup of a class that is not a provider is slow: Nest creates and throws an error. The
+    // built-in constraints are such classes.
     if (!known.has(type)) known.set(type, find(type));
     return known.get(type);
   };

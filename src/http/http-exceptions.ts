@@ -25,7 +25,8 @@ const TYPES: Readonly<Record<number, ErrorType>> = {
 };
 
 /**
- * Statuses for which a list of messages in an exception is treated as validation faults. `ValidationPipe` uses both.
+ * Statuses for which a list of messages in an exception is treated as validation faults. `ValidationPipe` uses both 400
+ * and 422.
  */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
 

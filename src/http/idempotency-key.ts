@@ -80,7 +80,7 @@ export const keyInFlight = (): ApiError =>
     reason: 'in_flight',
   });
 
-/** Returns whether the error is a conflict about the key and not about the request. */
+/** Returns whether the error is a conflict about the idempotency key, not about the resource. */
 function isAboutKey(error: ApiError): boolean {
   return error.details['reason'] === 'key_reused' || error.details['reason'] === 'in_flight';
 }

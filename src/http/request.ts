@@ -78,7 +78,10 @@ export type RunDecorators = (body: unknown, query: unknown) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The configuration of the route. Stored, because Fastify's getter creates an object on each call. */
+    /**
+     * The configuration of the route. Stored in this field, because Fastify's getter for it creates an object on each
+     * call.
+     */
     edge: EdgeRouteConfig;
     /** The authenticated caller. Null without a valid key or session. */
     caller: Caller | null;

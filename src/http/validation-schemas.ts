@@ -303,8 +303,8 @@ function isExpressible(constraint: Constraint): boolean {
 }
 
 /**
- * Returns whether `@ArrayUnique` has an identifier function. Only with such a function are two empty objects
- * duplicates.
+ * Returns whether `@ArrayUnique` has an identifier function, by testing two empty objects: only an identifier function
+ * can make them duplicates.
  */
 function hasIdentifier({ constraintCls }: Constraint): boolean {
   const constraint = new (constraintCls as Type<ValidatorConstraintInterface>)();

@@ -55,7 +55,10 @@ export class CpuBudget implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Starts sampling while a slow call runs. Keeps the last limit, because calls often follow each other. */
+  /**
+   * Starts sampling while a slow call runs. The previous limit applies until the first sample, because slow calls often
+   * follow each other.
+   */
   private watch(): void {
     this.traffic = this.load.sampler();
     [this.seenMs, this.seenUsed] = [this.clock.monotonicMs(), Atomics.load(this.cells, USED)];

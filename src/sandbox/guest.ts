@@ -40,7 +40,9 @@ export interface GuestResult {
 }
 
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
-/** Memory above which a thread is replaced, because garbage collection would release the memory too late. */
+/**
+ * Memory above which a thread is replaced. Waiting for garbage collection to release the memory would take too long.
+ */
 const MEMORY_BYTES_KEPT = 16 * 1024 * 1024;
 /** Stack limit of guest code. It is below WebAssembly's own, so that code can catch deep recursion as a RangeError. */
 const STACK_BYTES_MAX = 256 * 1024;

@@ -16,8 +16,8 @@ export function ownPath(given: unknown, baseUrl: string): string | null {
 }
 
 /**
- * Returns whether a path is a webhook URL, whose response may be a redirect that a tenant configured. Decodes the path
- * as the router does.
+ * Returns whether a path is the URL of a webhook endpoint. Its response may be a redirect that a tenant configured.
+ * Decodes the path as the router does.
  */
 function isTenants(path: string): boolean {
   try {

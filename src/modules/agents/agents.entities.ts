@@ -89,7 +89,7 @@ export class OAuthCodeEntity {
   granterKeyId: Id | null;
 }
 
-/** A device that waits for approval. Until a user approves the device, it belongs to no environment. */
+/** A device that waits for a user's approval. It belongs to no environment until a user approves it. */
 @Entity('oauth_devices')
 @Check('oauth_devices_requested_scope_check', `requested_scope in ('read', 'write', 'admin')`)
 @Check('oauth_devices_scope_check', `scope in ('read', 'write', 'admin')`)

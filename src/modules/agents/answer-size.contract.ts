@@ -5,8 +5,8 @@
 export const ANSWER_BYTES_MAX = 24_000;
 
 /**
- * Maximum size in bytes of a page or a text in an answer. The rest of `ANSWER_BYTES_MAX` is for fields that the tool
- * adds.
+ * Maximum size in bytes of a list page or a text in an answer. The rest of `ANSWER_BYTES_MAX` is left for fields that
+ * the tool adds.
  */
 const PART_BYTES_MAX = 18_000;
 

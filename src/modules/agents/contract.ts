@@ -37,7 +37,10 @@ export interface TextPart {
 export interface ApiReader {
   get(path: ApiPath, query?: ApiQuery): Promise<ApiObject>;
 
-  /** Returns one page of a list. The page has fewer items than requested if more would not fit into an answer. */
+  /**
+   * Returns one page of a list. The page has fewer items than requested if they would exceed the maximum size of an
+   * answer.
+   */
   page(path: ApiPath, query: ApiQuery): Promise<ApiObject>;
 
   /** Returns part of a body from character `offset`. Use it for bodies that are not JSON or must stay exact. */

@@ -72,7 +72,10 @@ export class DeviceGrants {
     }
   }
 
-  /** Returns the device that shows this user code and waits for a decision, or `null` if there is none. */
+  /**
+   * Returns the device that shows this user code and waits for the user's approval or denial, or `null` if there is
+   * none.
+   */
   waiting(userCode: string): Promise<WaitingDevice | null> {
     return this.devices.waiting(sha256(normal(userCode)));
   }
@@ -117,7 +120,7 @@ export class DeviceGrants {
   }
 
   /**
-   * Issues the API key. Returns `null` if the approver was removed after the approval. Even then, the device code
+   * Issues the API key. Returns `null` if the approver was removed after the approval. In both cases, the device code
    * cannot be used again.
    */
   private async issue({

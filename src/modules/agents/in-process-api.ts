@@ -50,7 +50,7 @@ export class InProcessApi implements ApiWriter {
   async page(path: ApiPath, query: ApiQuery): Promise<ApiObject> {
     for (let limit = Number(query['limit']); ; limit = Math.floor(limit / 2)) {
       const found = await this.get(path, { ...query, limit });
-      // A page with a single item cannot be reduced further. If the item is too large, the tool shortens it.
+      // A page with a single item cannot be made smaller here. If the item is too large, the tool itself shortens it.
       if (limit <= 1 || answerBytes(found) <= PAGE_BYTES_MAX) return found;
     }
   }

@@ -12,7 +12,7 @@ const UNAPPROVED_MAX = 10_000;
 /** Maximum number of unapproved clients that registered from one network. */
 const UNAPPROVED_OF_NETWORK_MAX = 100;
 
-/** The command line tool, which ships with Posthorn and needs no registration. It uses only the device grant. */
+/** The command line tool. It ships with Posthorn, so it needs no registration. It uses only the device grant. */
 const COMMAND_LINE: OAuthClient = {
   id: 'posthorn-cli',
   name: 'Posthorn command line',

@@ -5,7 +5,7 @@ import type { KeyGranter } from '#modules/auth/granted-keys.contract.js';
 import type { OAuthDeviceEntity } from './agents.entities.js';
 
 /**
- * A device that waits for a user's decision. `requestedScope` is null if the device requested no known scope.
+ * A device that waits for a user's approval or denial. `requestedScope` is null if the device requested no known scope.
  * `deviceName` is unverified.
  */
 export type WaitingDevice = Pick<
@@ -94,7 +94,7 @@ const PURGE: Statement = {
   text: `delete from oauth_devices where expires_at < now() - interval '1 day'`,
 };
 
-/** Devices that wait for a user's decision, identified by the SHA-256 of their codes. */
+/** Devices that wait for a user's approval or denial, identified by the SHA-256 of their codes. */
 @Injectable()
 export class OAuthDevicesStore {
   constructor(private readonly database: Database) {}
@@ -130,7 +130,9 @@ export class OAuthDevicesStore {
     return found ?? null;
   }
 
-  /** Stores the decision (null: denial). Returns the client, or `null` if no device waits for a decision. */
+  /**
+   * Stores the approval (or null for a denial). Returns the client, or `null` if no waiting device has the user code.
+   */
   async decide(userCodeHash: Buffer, decision: DeviceDecision | null): Promise<string | null> {
     const {
       environmentId = null,

@@ -1,6 +1,9 @@
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const LENGTH_MAX = 2_000;
-/** Schemes that execute or read something when opened. They are never allowed, even if an operator lists them. */
+/**
+ * Schemes that an operator cannot allow as private schemes: browsers execute code or load data when they open such
+ * URLs.
+ */
 const NEVER = new Set([
   'javascript:',
   'data:',

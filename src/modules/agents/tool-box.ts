@@ -7,8 +7,8 @@ import { grants, type Scope } from '#kernel/tenant.js';
 import { type AgentTool, AgentTools } from '#modules/agents/contract.js';
 
 /**
- * Length that no real name, id or address exceeds. A `maxLength` up to this value is omitted from the schemas that
- * models receive.
+ * Length that no real name, id or address exceeds. Schemas for models omit a `maxLength` up to this value, because it
+ * would only cost tokens.
  */
 const LENGTH_OF_NAMES_MAX = 2_048;
 const NAME = /^[a-z][a-z0-9_]{2,63}$/;

@@ -9,7 +9,9 @@ import { type InProcessApi, Refused } from './in-process-api.js';
 /** Time limit for a call. The longest wait of a tool is 25 s. */
 const CALL_MS_MAX = 30_000;
 
-/** Initial length to which texts are cut if the answer is too large. */
+/**
+ * If an answer is too large, its texts are first cut to this length, and then to shorter lengths until the answer fits.
+ */
 const TEXT_CHARACTERS_MAX = 2_000;
 
 /** Calls a tool and never throws. An error becomes an answer with the allowed arguments and an example for a retry. */

@@ -58,7 +58,8 @@ export class ApplicationEndpointChanges {
       if (updated === null) throw takenUid();
       return updated;
     });
-    // Runs even if the endpoint was already disabled: the caller may be repeating an interrupted request.
+    // Runs even if the endpoint was already disabled, because an earlier request may have been interrupted before it
+    // ended the deliveries.
     if (asked.status === 'disabled') await this.waiting.end([changed]);
     return changed;
   }
@@ -118,7 +119,7 @@ export class ApplicationEndpointChanges {
   }
 }
 
-/** Returns the faults of a change. A URL can only be replaced by a URL, and a destination only by a destination. */
+/** Returns the faults of a change. A URL cannot be replaced by a destination, nor a destination by a URL. */
 function changeFaults(
   endpoint: ApplicationEndpoint,
   { url, destination, status, disabled_reason: reason, ...asked }: ApplicationEndpointChangesAsked,

@@ -33,7 +33,10 @@ const SUBSCRIBERS: Statement = {
     where matches or n = ${SCANNED_MAX} order by id desc`,
 };
 
-/** Stores endpoints of applications. The transaction of each change also announces that the application changed. */
+/**
+ * Stores endpoints of applications. The transaction of each change also sends a notification that the application
+ * changed.
+ */
 @Injectable()
 export class ApplicationEndpointsStore {
   private readonly rows: TenantRepository<ApplicationEndpointEntity>;

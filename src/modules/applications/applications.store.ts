@@ -137,7 +137,10 @@ function listed(environmentId: number, { beforeId, search }: ApplicationFilter):
   return { environmentId, ...(ids.length > 0 && { id: And(...ids) }) };
 }
 
-/** Returns a condition for a prefix. Name and uid have separate conditions, so that each one uses its own index. */
+/**
+ * Returns a condition for a prefix. Uses one condition for the name and one for the uid, because they have different
+ * indexes.
+ */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const found = ['name', 'uid'].map(
     (column) =>

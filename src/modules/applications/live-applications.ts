@@ -175,7 +175,10 @@ export class LiveApplications {
   }
 }
 
-/** Returns a compiled filter. Throws if it does not compile in this version, because no filter may be ignored. */
+/**
+ * Returns a compiled filter. Throws if this version cannot compile the filter: without its filter, an endpoint would
+ * get messages that it excludes.
+ */
 function conditionOf(filter: SubscribedRow['filter']): Condition {
   const compiled = compileFilter(filter, 'filter');
   if ('faults' in compiled)

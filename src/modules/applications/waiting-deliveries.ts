@@ -14,8 +14,8 @@ export class WaitingDeliveries {
   constructor(private readonly cancellations: Cancellations) {}
 
   /**
-   * Ends the deliveries. Idempotent. Call this after the commit of the change that disabled the endpoints: before the
-   * commit, new deliveries can still be added.
+   * Ends the deliveries. Idempotent. Call this after the commit of the change after which the endpoints accept no
+   * deliveries: before the commit, deliveries can still be added.
    */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {

@@ -9,8 +9,8 @@ const ROWS_MAX = SHOWN_MAX + 1;
 /** Maximum number of events with failed verification to read, newest first. */
 const QUARANTINED_MAX = 2_000;
 /**
- * Maximum number of due deliveries to read. Reads the oldest first, across all environments, so that no long wait is
- * missed.
+ * Maximum number of due deliveries to read, across all environments. The oldest are read first, so that the longest
+ * wait is always found.
  */
 const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;

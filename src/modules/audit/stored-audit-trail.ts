@@ -25,7 +25,8 @@ export class StoredAuditTrail extends AuditTrail {
       await this.store.insert(this.ids.next(), entry, actorUuid);
     } catch (error) {
       if (sqlState(error) !== NO_PARTITION) throw error;
-      // PostgreSQL has aborted the caller's transaction, so the request fails. A retry finds the new partition.
+      // The partition was missing. PostgreSQL has aborted the caller's transaction, so this request fails, but a retry
+      // finds the new partition.
       await this.store.ensurePartitions();
       throw unavailable(
         'A partition of the audit log was missing and has been created. Nothing was changed; send the request again.',

@@ -124,7 +124,7 @@ function inPlace(page: string, base: string, more = ''): string {
   return page.replace('<head>', () => `<head>\n    <base href="${attribute(base)}">${more}`);
 }
 
-/** Returns a preload link. It must match the link that the build writes, or the browser would load the file twice. */
+/** Returns a preload link. If it differs from the link that the build writes, the browser loads the file twice. */
 const linkTo = (file: string): string =>
   `  <link rel="${file.endsWith('.css') ? 'stylesheet' : 'modulepreload'}" crossorigin href="./${attribute(file)}">\n  `;
 

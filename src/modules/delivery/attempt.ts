@@ -24,8 +24,8 @@ import { WorkerHeartbeat } from './worker-heartbeat.js';
 const LINGERING_MS = 30_000;
 const POSTPONED_MS = 30_000;
 /**
- * Delay before the next attempt of a delivery that failed because storage was unavailable. A short delay is enough: the
- * postponed delivery can only be stored once storage is available again.
+ * Delay before the next attempt of a delivery that was postponed by a storage error. A short delay is enough: the
+ * postponement itself can be stored only once storage is available again.
  */
 const POSTPONED_FOR_STORAGE_MS = 1_000;
 

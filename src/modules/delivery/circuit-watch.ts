@@ -92,7 +92,7 @@ export class CircuitWatch implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Returns false while the target's circuit is open or being probed. */
   isClosed(environmentId: number, targetId: Id): boolean {
-    // Usually all circuits are healthy. The size check then avoids building the key of a map entry.
+    // Usually all circuits are healthy and the map is empty. Checking its size first avoids building a key.
     return (
       this.troubled.size === 0 ||
       (this.troubled.get(targetKey(environmentId, targetId))?.state ?? 'closed') === 'closed'

@@ -76,7 +76,7 @@ export class Dispatcher {
     const claimed = await this.presence.trackClaim(claimant, this.claims.due(claimant, limit));
     await this.gates.pass(claimed);
     if (this.claims.mayLeaveMore(claimed, limit)) return { restMs: 0 };
-    // After a batch of due deliveries, more are likely to follow soon.
+    // If this claim found due deliveries, more are likely to be due, so the next claim follows soon.
     return { restMs: claimed.length > 0 ? SWEEP_MS : this.dueWork.restMs(SWEEP_MS) };
   }
 }

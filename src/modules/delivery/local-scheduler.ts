@@ -31,7 +31,7 @@ export interface DeliveryTurn {
   probe: boolean;
   /** Time on the monotonic clock at which the attempt began. Undefined before the attempt. */
   startedMs?: number;
-  /** True if the target did not count as responsive when the attempt began. */
+  /** True if the target did not count as responsive when the attempt began (see `TimeoutIsolation`). */
   isUnresponsive?: boolean;
   /** True if the attempt released its slot in the concurrency window before it ended. */
   isLingering?: boolean;

@@ -21,9 +21,9 @@ const TARGETS_MAX = 1_000;
 const CLAIM_MAX = 500;
 
 /**
- * Releases parked deliveries (those that wait for the circuit breaker, the rate limit or the concurrency limit of their
- * target) as fast as the target allows. The rate is one probe while the circuit is open, an increasing rate after
- * recovery, and otherwise the configured rate. Reads the targets from the table, so that none is missed.
+ * Releases parked deliveries, which wait for the circuit breaker, the rate limit or the concurrency window of their
+ * target. The rate is one probe while the circuit is open, an increasing rate after recovery, and otherwise the
+ * configured rate. It never exceeds the concurrency window. Reads the targets from the table, so that none is missed.
  */
 @Injectable()
 export class ParkedDeliveryReleaser {

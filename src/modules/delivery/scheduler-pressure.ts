@@ -85,7 +85,7 @@ export class SchedulerPressure {
   private look(nowMs: number): void {
     this.lookedMs = nowMs;
     this.isBusy = this.felt.utilization() >= BUSY;
-    // A target that stopped responding triggers no recount, so it is recounted here.
+    // If a target stops responding, nothing else triggers a recount of its deliveries, so they are recounted here.
     for (const target of this.trusted) this.recount(target);
   }
 

@@ -33,7 +33,10 @@ const PUT: Statement = {
     set public_key = excluded.public_key, private_key = excluded.private_key, state = excluded.state, made_at = now()`,
 };
 
-/** Makes the current key idle, because a unique index allows only one current key. */
+/**
+ * Makes the current key idle. Runs before another key becomes current, because a unique index allows only one current
+ * key.
+ */
 const RETIRE: Statement = {
   name: 'dkim_keys.retire',
   text: `update dkim_keys set state = 'idle' where state = 'current'`,

@@ -89,7 +89,7 @@ export class DnsListener implements OnApplicationBootstrap, OnApplicationShutdow
     const isShort = !this.admits(this.whole, address, WHOLE);
     if ((isShort && !this.admits(this.short, address, SHORT)) || query.length > QUERY_BYTES_MAX) return;
     const reply = replyTo(query, await this.records(), { isUdp: true, isShort });
-    // Ignores errors, because a client with an unreachable address cannot be notified.
+    // Ignores send errors, because they occur only for clients that cannot be reached.
     if (reply !== null) udp.send(reply, port, address, () => undefined);
   }
 

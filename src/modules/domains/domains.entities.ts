@@ -63,7 +63,7 @@ export class DomainEntity {
   @Column('int', { name: 'missing_seconds' })
   missingSeconds: number;
 
-  /** Time of the last check that found required records missing. Null if the last check found all of them. */
+  /** Time of the last check, if it found that a required record is missing. Otherwise null. */
   @Column('timestamptz', { name: 'missing_seen_at', nullable: true })
   missingSeenAt: Date | null;
 

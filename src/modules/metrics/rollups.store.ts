@@ -18,8 +18,8 @@ export interface Rollup extends Counts {
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /**
- * Bit of an increment that must not be added to the environment's sums, because another increment of the same commit is
- * added to them. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
+ * Bit of an increment that is not added to the environment's sums, because another increment of the same commit counts
+ * the same event or delivery. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
  */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
@@ -27,7 +27,8 @@ const COUNTS = `
 const WINDOW = 'environment_id, key_id, resolution, start';
 
 /**
- * Key of the whole environment. It sorts last, so a fold locks these rollups last and holds their locks only briefly.
+ * Key of the rollups of the whole environment, which every fold updates. It sorts last, so a fold locks them last and
+ * holds the locks only briefly.
  */
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 

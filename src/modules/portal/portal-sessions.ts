@@ -53,8 +53,8 @@ export class PortalSessions extends PortalAuthenticator {
 }
 
 /**
- * Returns the caller of a session. The scope is always `read`, so that the values of authentication headers stay
- * hidden.
+ * Returns the caller of a session. The scope is always `read`: with a higher scope, responses would contain the values
+ * of authentication headers.
  */
 function callerOf({
   id,

@@ -13,8 +13,8 @@ export interface PullPosition {
 }
 
 /**
- * Relation of a position to this database. `ahead`: the position is newer than the data. `before`: it is from an
- * earlier epoch.
+ * Relation of a position to this database. `ahead`: the position is newer than all data. `before`: the position is from
+ * an earlier epoch.
  */
 export type Standing = 'current' | 'ahead' | 'before';
 

@@ -113,8 +113,8 @@ export class AcceptReceived {
     const routed = asked.disposition === null ? await this.route(endpoint, verified, asked) : [];
     const store = (): Promise<A | SynchronousAnswer> => this.store(endpoint, verified, asked, { routed, answer });
     if (verified.request.body.length <= BODY_BYTES_DEFAULT) return store();
-    // The limit per organization is applied first, so that one organization does not fill the queue of the shared
-    // limit.
+    // The limit per organization is applied first. Otherwise, one organization's requests could fill the queue of the
+    // shared limit.
     const given = await this.large.run(endpoint.organizationId, LARGE_WAIT_MS_MAX, (leftMs) =>
       this.large.run(LARGE, leftMs, store),
     );

@@ -43,7 +43,7 @@ export class CustomHostRouter {
 
   /** Returns the custom host of a request, or `null` if the request was routed by its path. */
   findHost(request: object): CustomHost | null {
-    // Returns only the host recorded during routing. A second lookup by the Host header could find a host of another
+    // Uses only the host recorded during routing. A second lookup by the Host header could find a host of another
     // organization.
     return this.hasLed ? (this.called.get(request) ?? null) : null;
   }

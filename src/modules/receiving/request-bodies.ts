@@ -7,7 +7,10 @@ import { BODY_BYTES_DEFAULT, BODY_BYTES_MAX } from '#modules/endpoints/contract.
 const HELD_BYTES_MAX = 5 * BODY_BYTES_MAX;
 /** Maximum bytes of one organization's large bodies in memory that are not stored yet. */
 const HELD_BYTES_OF_ONE_MAX = 2 * BODY_BYTES_MAX;
-/** Step in which memory is reserved while a large body arrives. A sender that sends nothing reserves no memory. */
+/**
+ * Memory for a large body is reserved in steps of this size while the body arrives. A sender that sends nothing
+ * therefore reserves no memory.
+ */
 const STEP_BYTES = 1024 * 1024;
 
 type IncomingMessage = FastifyRequest['raw'];

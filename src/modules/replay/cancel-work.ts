@@ -4,7 +4,10 @@ import { Cancellations } from '#modules/ledger/cancellations.js';
 import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
-/** Cancels deliveries in pages. A page can be repeated safely, because cancelled deliveries are no longer selected. */
+/**
+ * Cancels deliveries in pages. After a crash, a page can be repeated, because cancelled deliveries are no longer
+ * selected.
+ */
 @Injectable()
 export class CancelWork implements WorkSource {
   constructor(

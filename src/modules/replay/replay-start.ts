@@ -8,7 +8,7 @@ export abstract class ReplayAnnouncer {
   abstract announce(job: Pick<ReplayJob, 'environmentId' | 'id'>): void;
 }
 
-/** Starts jobs. Stores a job before it notifies the workers. */
+/** Starts jobs. A job is stored before the workers are notified. */
 @Injectable()
 export class ReplayStart {
   constructor(

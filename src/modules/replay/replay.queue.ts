@@ -28,7 +28,7 @@ export class ReplayQueue extends ReplayAnnouncer implements BeforeApplicationShu
 
   override announce({ environmentId, id }: Pick<ReplayJob, 'environmentId' | 'id'>): void {
     const options = { jobId: showId('rpj', id), removeOnComplete: true, removeOnFail: true };
-    // A request with an idempotency key has not committed the job yet, and a worker would not find it.
+    // Notifies the workers after the commit, because they would not find the job before.
     this.database.afterCommit(() => {
       this.queue.add('replay', { environmentId, id }, options).catch((error: unknown) => {
         this.logger.warn(`The queue did not accept a replay job: ${(error as Error).message}`);

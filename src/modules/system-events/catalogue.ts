@@ -52,7 +52,7 @@ const ERASED: Schema = {
 const DOMAIN = { domain: id('dom'), host: text, kind: { enum: ['webhook', 'email', 'email-send'] } };
 const MAIL_DOMAIN = { domain: 'dom_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', host: 'mail.example.com', kind: 'email' };
 
-/** `rate` is the bounce or complaint rate of the last 24 hours, as named by `cause`. */
+/** `rate` is the bounce rate or the complaint rate of the last 24 hours. `cause` says which one. */
 const REPUTATION = {
   properties: {
     ...DOMAIN,
