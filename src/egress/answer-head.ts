@@ -17,7 +17,10 @@ export interface Fields {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** Lenient status line with any run of spaces (RFC 9112, section 4). Like curl and Go, treats 1.2 and 2.0 as 1.1. */
+/**
+ * Lenient status line: allows any run of spaces (RFC 9112, section 4), and the versions 1.2 and 2.0, which curl and Go
+ * also treat as 1.1.
+ */
 const TOLERABLE_STATUS_LINE = /^HTTP\/(?:1\.\d|2\.0) +([1-9]\d\d)(?: [^\0\r\n]*)?$/;
 const KNOWN_VERSION = /^HTTP\/(?:1\.\d|2\.0)(?![^ \t])/;
 const FIELD_LINES = /^(?:[!#$%&'*+\-.^_`|~\w]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;

@@ -13,7 +13,10 @@ type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'traile
 /** Maximum size of a head. By default, Go's net/http accepts 1 MB, curl 300 KB, undici and Node.js 16 KB. */
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
-/** Safety margin before the idle timeout that the server announced. A connection is not reused within it. */
+/**
+ * A connection is not reused in this time before the idle timeout that the server announced, because the server may
+ * just be closing it.
+ */
 const TIMEOUT_MARGIN_MS = 2_000;
 
 const HEAD_END = Buffer.from('\r\n\r\n');

@@ -57,7 +57,10 @@ export class Connection {
     return this.socket !== null;
   }
 
-  /** How long the server keeps the idle connection, in milliseconds. Null if the server did not announce it. */
+  /**
+   * Time for which the server keeps the idle connection open, in milliseconds. Null if the server did not announce a
+   * time.
+   */
   get keepAliveMs(): number | null {
     return this.reader.keepAliveMs;
   }
@@ -148,7 +151,8 @@ export class Connection {
   private complete(carried: Carried): void {
     this.carried = null;
     this.served += 1;
-    // If the server has not read the whole request, it would parse the rest as the next request.
+    // Closes the socket if the server has not read the whole request, because the server would parse the rest as the
+    // next request.
     if (!this.reader.isPersistent || this.socket?.writableLength !== 0) this.discard();
     carried.onEnd();
   }

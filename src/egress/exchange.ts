@@ -78,8 +78,8 @@ export class Exchange implements Carried, PooledExchange {
 
   expire(): void {
     const { timeoutMs } = this.request;
-    // Creates the error without a stack trace. Every timeout creates one, and capturing a trace that is never read
-    // would cost more than the rest of this method.
+    // Creates the error without a stack trace. Every timeout creates an error, and capturing a trace would cost more
+    // than the rest of this method.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {

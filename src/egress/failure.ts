@@ -6,7 +6,7 @@ export type EgressFailure = 'timeout' | 'dns' | 'connection' | 'tls' | 'blocked'
 
 /** Thrown when Posthorn itself ends an exchange: at the deadline, on the caller's signal, or at shutdown. */
 export class ExchangeEnded extends Error {
-  /** No stack trace: it is never read, and capturing it for every timeout would be expensive. */
+  /** No stack trace: every timeout creates this error, and capturing a trace that is never read is slow. */
   override stack = undefined;
 
   constructor(

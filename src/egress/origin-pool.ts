@@ -94,8 +94,8 @@ export class OriginPool {
   }
 
   /**
-   * Returns the time at which an idle connection is closed. It must not stay open forever, because only a new
-   * connection checks the address again.
+   * Returns the time at which an idle connection is closed. Connections must not stay open forever, because addresses
+   * are checked only when a connection is opened.
    */
   private idleEndOf({ idleAt, keepAliveMs }: Connection): number {
     return idleAt + Math.min(this.options.idleMs, keepAliveMs ?? Infinity);

@@ -57,7 +57,7 @@ export class OwnServices {
         .once('close', () => clearTimeout(late))
         .once('connect', () => {
           socket.off('error', reject);
-          // The code that reads the socket handles errors. This listener prevents an unhandled `error` event.
+          // Prevents an unhandled `error` event. The code that reads the socket handles the errors.
           socket.on('error', () => undefined);
           resolve(socket);
         });

@@ -125,7 +125,7 @@ function withoutChildren(logger: Logger): FastifyBaseLogger {
   return single;
 }
 
-/** Responds to bytes that are not an HTTP request. Like Node, sends nothing if a response has begun. */
+/** Responds with an error to bytes that are not an HTTP request. Sends nothing if a response has already begun. */
 function refuseSocket(error: Pick<ConnectionError, 'code'>, socket: ClientSocket, requestId: string): void {
   if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) return socket.destroy();
   const [line, message] = CLIENT_ERRORS[error.code] ?? ['400 Bad Request', 'This is not a valid HTTP request.'];

@@ -54,8 +54,8 @@ export function injectConstraints(modules: ModuleRef): void {
     }
   };
   const get = (type: Type): object | undefined => {
-    // Cached, because the lookup of a class that is not a provider is slow: Nest creates and throws an error. The
-    // built-in constraints are such classes.
+    // Cached, because the lookup is slow for a class that is not a provider, such as a built-in constraint: Nest
+    // creates and throws an error.
     if (!known.has(type)) known.set(type, find(type));
     return known.get(type);
   };

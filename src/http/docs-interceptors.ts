@@ -85,7 +85,7 @@ export function rememberIds(response: UiResponse): UiResponse {
   if (cursor !== undefined) add('cursor', cursor);
   const view = /mail-views\?token=([\w.-]+)/.exec(text)?.[1];
   if (view !== undefined) add('view', view);
-  // Puts the new ids first: lists are newest first, like the stored ids.
+  // Puts the new ids before the stored ids. Both lists have the newest id first.
   for (const [kind, values] of Object.entries(fresh))
     known[kind] = [...new Set([...values, ...(known[kind] ?? [])])].slice(0, 100);
   return response;

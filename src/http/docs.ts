@@ -36,7 +36,10 @@ const UI_FILES = path.join(
   'static',
 );
 
-/** The console's icon, instead of Fastify's. It is inline, because the name of its file varies by build. */
+/**
+ * The console's icon, which replaces Fastify's. It is copied into this file, because the name of the icon's own file
+ * differs from build to build.
+ */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0a58b5"/>' +
   '<path d="M8 16a8 8 0 1 1 8 8H8v-3h8a5 5 0 1 0-5-5v3H8z" fill="#fff"/><circle cx="16" cy="16" r="2" fill="#fff"/></svg>';
@@ -62,7 +65,7 @@ export function serveDocs(app: NestFastifyApplication, document: () => OpenAPIOb
   });
   fastify.get('/', (request: FastifyRequest, reply: FastifyReply) => {
     const isPerson = (request.headers.accept ?? '').includes('text/html');
-    // Whether the route exists depends on this process's role, on CONSOLE, and on the build.
+    // The console's route may be missing: this depends on the role of the process, on CONSOLE, and on the build.
     const hasConsole = fastify.hasRoute({ method: 'GET', url: '/console' }) && !isIngestHost(request, config);
     const page = isPerson ? (hasConsole ? 'console' : 'docs') : 'openapi.json';
     // The redirect is relative, because without BASE_URL a proxy may serve Posthorn below an unknown path.

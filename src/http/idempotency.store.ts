@@ -66,7 +66,7 @@ const COMPLETE = {
 };
 
 /**
- * Deletes the key, unless a response was committed together with the request's changes. In that case, only ends the
+ * Deletes the key. If a response was committed together with the request's changes, keeps the key and only ends the
  * lease.
  */
 const RELEASE = {

@@ -27,8 +27,8 @@ export class OutageLog {
   ) {}
 
   /**
-   * Returns `line` unchanged if it does not belong to an outage. Otherwise returns a sentence once per outage, and null
-   * after that.
+   * Returns `line` unchanged if it does not belong to an outage. For the first line of an outage, returns a sentence
+   * about the outage. Returns null for its other lines.
    */
   reworded(line: string): string | null {
     const cause = AWAY.map((pattern) => pattern.exec(line)?.[0]).find((found) => found !== undefined);

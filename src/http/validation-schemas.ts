@@ -213,8 +213,8 @@ const propertiesOf = (prototype: object): string[] =>
 /** Returns the decorators of each field, own and inherited. */
 function constraintsOf(type: Type): [string, Constraint[]][] {
   const storage = getMetadataStorage();
-  // class-validator's storage compares all classes to find inherited decorators. Classes without a base class do not
-  // need this.
+  // class-validator's storage searches all classes for inherited decorators, which is slow. Classes without a base
+  // class do not need this search.
   const found =
     Object.getPrototypeOf(type) === Function.prototype
       ? (decoratedClasses().get(type) ?? [])
@@ -303,8 +303,8 @@ function isExpressible(constraint: Constraint): boolean {
 }
 
 /**
- * Returns whether `@ArrayUnique` has an identifier function, by testing two empty objects: only an identifier function
- * can make them duplicates.
+ * Returns whether `@ArrayUnique` has an identifier function. Passes it two empty objects, which count as duplicates
+ * only with such a function.
  */
 function hasIdentifier({ constraintCls }: Constraint): boolean {
   const constraint = new (constraintCls as Type<ValidatorConstraintInterface>)();

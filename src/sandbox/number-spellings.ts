@@ -40,8 +40,8 @@ export const NUMBERS = `(args, spellings, mark) => {
     const texts = apply(get, spelled, [this]);
     const own = texts !== undefined && hasOwn(texts, key) ? texts[key] : undefined;
     if (typeof own === 'string' && is(NativeNumber(own), value)) return mark + own;
-    // Code often computes such values (safe integers and infinity). They must not get the spelling of an unrelated
-    // number.
+    // Code often computes safe integers and infinity. A computed number must not get the spelling of an unrelated
+    // received number.
     const isCommon = isSafeInteger(value) || value - value !== 0;
     const text = apply(get, members, [key + ' ' + nameOf(value)]) ?? (isCommon ? null : apply(get, values, [value]));
     return text ? mark + text : value;

@@ -11,7 +11,7 @@ export type SandboxFailure =
   /** The result is undefined or cannot be converted to JSON, or is a promise that can no longer be settled. */
   | 'invalid_result'
   | 'result_too_large'
-  /** Because of other load, no thread or CPU time was available in time. The code did not cause this failure. */
+  /** No thread or CPU time was available in time, because of other load. The code did not cause this failure. */
   | 'busy'
   | 'crashed';
 

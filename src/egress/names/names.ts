@@ -22,8 +22,8 @@ export interface NamesOptions {
 
 const DEADLINE_MS = 5_000;
 /**
- * Time after which a running lookup releases its slot, although it continues. Slow servers then do not delay other
- * names.
+ * Time after which a lookup no longer counts toward the limit of concurrent lookups, although it continues. Slow
+ * servers then do not delay other names.
  */
 const PLACE_MS = 1_000;
 const QUEUE_LIMITS = { runningMax: 512, runningOfOneMax: 32, waitingMax: 4_096, waitingOfOneMax: 512 };
@@ -106,7 +106,8 @@ export class Names {
   }
 
   /**
-   * Queries names in order, like glibc. Continues after a missing name or a server failure, but not after a timeout.
+   * Queries names in order. Continues after a missing name or a server failure, but not after a timeout. glibc does the
+   * same.
    */
   private async ask(complete: readonly string[], signal: AbortSignal): Promise<Found> {
     const reasons: string[] = [];

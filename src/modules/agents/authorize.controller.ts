@@ -9,7 +9,10 @@ import { consentPage } from './consent-pages.js';
 import { OAuthClients } from './oauth-clients.js';
 import { originOf } from './redirect-uris.js';
 
-/** Query parameters that the consent form sends along. They are checked again when the form is submitted. */
+/**
+ * Query parameters of the authorization request that the consent form submits again. They are validated again on
+ * submission.
+ */
 const CARRIED = [
   'response_type',
   'client_id',

@@ -6,7 +6,7 @@ import type { ApiError } from '#kernel/errors.js';
 import { AgentGate } from './agent-gate.js';
 import { GRANTED_SCOPE } from './client-metadata.js';
 
-/** Paths of the MCP endpoint. Some users enter it with a trailing slash. */
+/** Paths of the MCP endpoint. Some users configure its URL with a trailing slash. */
 export const MCP_PATHS: readonly string[] = ['/mcp', '/mcp/'];
 
 /**
@@ -40,8 +40,8 @@ export class Challenge implements OnModuleInit {
     }
     const { required } = error.details;
     if (error.type !== 'insufficient_scope' || typeof required !== 'string') return null;
-    // Names the required scope only if this sign-in can grant it. Otherwise, the agent and the user would repeat the
-    // sign-in without success.
+    // Names the required scope only if a new sign-in can grant it. Otherwise, the agent would start a new sign-in,
+    // which would not help.
     const scope =
       required === GRANTED_SCOPE
         ? `scope="${required}"`

@@ -81,7 +81,8 @@ export class ClientDocuments {
 
   private async download(url: string): Promise<Downloaded> {
     const verdict = this.gate.check(url);
-    // The reason is not returned, because it would reveal the structure of Posthorn's network.
+    // The error does not say why the URL is not allowed, because the reason could reveal the structure of Posthorn's
+    // network.
     if (!verdict.ok) return fault('The client metadata document may not be fetched from there.');
     const answer = await this.agent.exchange({
       method: 'GET',

@@ -71,7 +71,10 @@ export class OAuthClients {
       : { ...found, isDocument: false };
   }
 
-  /** Records that the client was shown to a user. It is then kept for a day, even if many other clients register. */
+  /**
+   * Records that the client was shown to a user. The client is then kept for a day, even if many other clients
+   * register.
+   */
   async show({ id, isDocument }: OAuthClient): Promise<void> {
     if (!isDocument && id !== COMMAND_LINE.id) await this.store.show(id);
   }

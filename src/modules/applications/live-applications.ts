@@ -97,7 +97,7 @@ async function settle(
   open.forEach((verdict, i) => (verdict.holds = judged[i] ?? null));
 }
 
-/** Caches compiled applications for fan-outs. A change evicts them on every node. */
+/** Caches compiled applications for fan-outs. A change of an application evicts it from the cache of every node. */
 @Injectable()
 export class LiveApplications {
   private readonly byId: Cache<LiveApplication | null>;

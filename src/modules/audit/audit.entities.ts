@@ -8,7 +8,7 @@ import type { Id } from '#kernel/ids.js';
 @Index('audit_log_actor_id_idx', ['organizationId', 'actorId', 'id'])
 @Index('audit_log_resource_id_idx', ['organizationId', 'resourceId', 'id'])
 export class AuditLogEntity {
-  /** All zeros for an entry without an organization. */
+  /** Organization of the entry. All zeros if the entry belongs to no organization. */
   @PrimaryColumn('uuid', {
     name: 'organization_id',
     default: '00000000-0000-0000-0000-000000000000',

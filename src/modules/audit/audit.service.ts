@@ -56,7 +56,7 @@ export class AuditService {
     return this.list(INSTALLATION, filter, page);
   }
 
-  /** Streams all entries, oldest first. Keeps only one part of them in memory at a time. */
+  /** Streams all entries of the audit log, oldest first. Keeps only one page of entries in memory at a time. */
   async *export(tenant: Tenant, filter: AuditFilter, format: 'jsonl' | 'csv'): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(HEADINGS);
     const reach = reachOf(tenant);

@@ -74,7 +74,8 @@ export class Attempt {
     const own = delivery.headers && openNamed(this.vault, headersPlace(delivery), delivery.headers);
     const headers = own !== null && delivery.direction === 'inbound' ? withoutConfigured(own, target.headers) : own;
     const span = this.tracing.startDelivery(delivery.traceparent, () => spanOf(delivery, target));
-    // No timer is needed if attempts end within `LINGERING_MS`, as they do for most types.
+    // Starts a timer only if the attempt may take longer than `LINGERING_MS`. Most types of destinations have shorter
+    // timeouts.
     const lingering = attemptMsMax(adapter, target) > LINGERING_MS ? setTimeout(onLingering, LINGERING_MS) : undefined;
     const answer = await deliverSupervised(
       adapter,

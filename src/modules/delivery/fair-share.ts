@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.js';
 
 interface EnvironmentShare {
   environmentId: number;
-  /** Organization of the environment. Until it is loaded, this is a unique placeholder. */
+  /** Organization of the environment, or a unique placeholder until the organization is loaded. */
   organization: Id;
   running: number;
   held: number;
@@ -20,7 +20,7 @@ interface Sum {
 
 interface Waiting<Waiter> {
   first: Set<Waiter>;
-  /** Waiters that have only retries. `next` skips them while retries use their full share. */
+  /** Waiters that have only retries to send. `next` skips them while retries use their full share of the slots. */
   retry: Set<Waiter>;
   /** True if the environment's next delivery is a retry. First attempts and retries alternate if both kinds wait. */
   retryIsNext: boolean;

@@ -114,7 +114,8 @@ export class ParkedDeliveryReleaser {
       this.claims.parked(claimant, environmentId, targetId, permitted),
     );
     for (const delivery of released) this.scheduler.accept(delivery);
-    // The claim returns fewer deliveries than permitted if fewer are parked, or if their payloads are large.
+    // Gives back unused tokens: the claim returns fewer deliveries than permitted if fewer are parked, or if their
+    // payloads are large.
     if (rate !== null) this.rateLimits.giveBack(environmentId, targetId, permitted - released.length);
     return isStarved && !isDraining && rate === null && released.length === permitted;
   }

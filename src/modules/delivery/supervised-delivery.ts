@@ -67,7 +67,10 @@ export async function deliverSupervised(
 /** Upper limit for the duration of an attempt of any type, regardless of the adapter's own limit. */
 const ATTEMPT_MS_MAX = 3_600_000;
 
-/** Returns the time limit of an attempt: the adapter's if it is valid, otherwise the target's timeout. */
+/**
+ * Returns the time limit of an attempt: the adapter's `attemptMsMax` (at most an hour) if that is a positive number,
+ * otherwise the target's timeout.
+ */
 export function attemptMsMax(adapter: DestinationAdapter, { timeoutMs }: Pick<Target, 'timeoutMs'>): number {
   try {
     const said: unknown = adapter.attemptMsMax;

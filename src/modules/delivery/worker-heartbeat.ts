@@ -23,7 +23,7 @@ interface Name {
   /** Start time of the last successful lease renewal. The lease in PostgreSQL starts slightly later. */
   beatMs: number;
   replacedMs: number | null;
-  /** True if a claim under this id got no response. */
+  /** True if a claim under this id got no response, so that it is unknown whether the claim was committed. */
   isInDoubt: boolean;
 }
 

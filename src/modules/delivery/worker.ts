@@ -99,7 +99,10 @@ export class DeliveryWorker {
     }
   }
 
-  /** Releases the claim of an unsent delivery, unless another worker has taken it over and may be sending it. */
+  /**
+   * Releases the claim of a delivery that was not sent. Has no effect if another worker has taken over the delivery and
+   * may be sending it.
+   */
   private async releaseClaim(deliveryTurn: DeliveryTurn): Promise<void> {
     await this.claims.release([deliveryTurn.delivery], false).catch((error: unknown) => this.warn(error));
     this.scheduler.releaseSlot(deliveryTurn);
@@ -148,7 +151,10 @@ export class DeliveryWorker {
     this.scheduler.releaseSlot(deliveryTurn);
   }
 
-  /** Parks all deliveries of a target whose circuit opened: those waiting in this process, and those in the table. */
+  /**
+   * Makes the deliveries of a target wait for its circuit, which has opened: those waiting in this process, and those
+   * in the table.
+   */
   private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
     await this.claims.release(this.scheduler.evict(environmentId, targetId), true);
     await this.claims.park(environmentId, targetId);

@@ -105,7 +105,7 @@ export class DomainDkim {
     return this.changed(row, ({ keys: now }) => backToPlatform(now, this.clock.nowMs()));
   }
 
-  /** Throws 409 with `details.records` unless the records of the platform's keys are found in the DNS. */
+  /** Throws 409 with `details.records` if the records of the platform's keys are not found in the DNS. */
   private async requirePlatformRecords(row: DomainEntity): Promise<void> {
     const records = await this.records.look(row, { hasPlatformKeys: true, own: [] });
     const missing = records.filter(({ record, verdict }) => record === 'dkim' && verdict !== 'right');

@@ -43,7 +43,10 @@ const OWNED_ELSEWHERE: Statement = {
   text: 'select id from domains where host = $1 and is_owner and (environment_id, id) <> ($2::int, $3::uuid)',
 };
 
-/** Claims a domain for a check, unless it is already claimed or was checked within the given seconds. */
+/**
+ * Claims a domain for a check. Claims nothing if the domain is already claimed, or was checked within the given number
+ * of seconds.
+ */
 const CLAIM_ONE: Statement = {
   name: 'domains.claim_one',
   // Uses the index domains_pkey.

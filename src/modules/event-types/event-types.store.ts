@@ -151,7 +151,7 @@ export class EventTypesStore {
     return this.database.query<CatalogRow>(CATALOG, [environmentId, bytesMax]);
   }
 
-  /** Saves event types. Each one replaces an event type with the same name. */
+  /** Saves event types. An existing event type with the same name as a saved one is replaced. */
   async save(environmentId: number, rows: readonly EventTypeEntity[]): Promise<void> {
     if (rows.length === 0) return;
     await this.database.transaction(async () => {

@@ -34,7 +34,7 @@ export class ReportLoop implements OnModuleInit {
     private readonly contents: AttachedContents,
   ) {}
 
-  /** Registers the erasure of reports, because a report quotes the message that it is about. */
+  /** Makes the erasure of a message also erase the reports about it, because a report quotes the message. */
   onModuleInit(): void {
     this.contents.attach((environmentId, eventId) => this.store.erase(environmentId, eventId));
   }

@@ -135,8 +135,8 @@ export class ReportMatching {
 }
 
 /**
- * Returns the recipients that the report may concern. All recipients see the same signature, so a signature is proof
- * only if the email has one recipient.
+ * Returns the recipients that the report may concern. All recipients of an email get the same signature. A report that
+ * is proven only by the signature therefore counts only if the email has one recipient.
  */
 function provenOf({ proof, places }: Found, recipients: readonly string[]): readonly string[] {
   if (proof === 'message') return recipients.length === 1 ? recipients : [];

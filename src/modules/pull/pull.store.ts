@@ -34,7 +34,7 @@ export interface PullLook {
 
 /** Maximum number of rows scanned per read. Only a few items of a busy destination may belong to the endpoint. */
 const ROWS_MAX = 5_000;
-/** Maximum payload bytes of one page, unless the first item alone is larger. */
+/** Maximum payload bytes of one page. A first item that is larger than this is returned alone. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**

@@ -59,7 +59,10 @@ export interface Decision {
   logs?: CodeLogs | null;
 }
 
-/** Decision if the filters exceeded their time limit. The event is parked until a user replays it. */
+/**
+ * Result for an event whose filters exceeded their time limit. The event is stored, but not delivered until a user
+ * replays it (`parked`).
+ */
 export const UNROUTED = {
   disposition: 'parked',
   note: 'Its filters took too long, so its destinations are unknown.',

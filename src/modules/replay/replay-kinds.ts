@@ -31,7 +31,7 @@ export class ReplayKinds implements PageSource {
     return source.next(job);
   }
 
-  /** Returns the work source of a job, or `null` if the job sends pages of events instead. */
+  /** Returns the work source of a job, or `null` for a job that sends pages of events and therefore has none. */
   workOf({ kind, selection }: ReplayJob): WorkSource | null {
     if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];

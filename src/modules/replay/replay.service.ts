@@ -78,8 +78,8 @@ export class ReplayService {
 }
 
 /**
- * Returns those original targets that are in `named`. Throws 422 if `named` contains any other target, or null (an
- * invalid id).
+ * Returns the original targets that `named` contains. Throws 422 if `named` contains null (an invalid id), or a target
+ * that is not an original one.
  */
 function chosen<T extends Addressee>(went: readonly T[], named: readonly (Id | null)[]): T[] {
   const targets = new Set<Id | null>(went.map(({ targetId }) => targetId));

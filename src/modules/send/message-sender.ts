@@ -18,7 +18,10 @@ import { FanOutService } from './fan-out.service.js';
 import { SendController } from './send.controller.js';
 import { acceptedBody, SendService } from './send.service.js';
 
-/** Caller for messages sent from code. Under backpressure, it waits like an HTTP client that stays connected. */
+/**
+ * Caller for messages that are sent from code. Under backpressure, the message waits, because this caller never
+ * disconnects.
+ */
 const CALLER: Caller = { isGone: () => false };
 
 /**
@@ -43,7 +46,7 @@ export class MessageSender {
     private readonly database: Database,
   ) {}
 
-  /** Sends one payload to one target, like `POST /v1/send`. */
+  /** Sends one payload to one target. Equivalent to `POST /v1/send`. */
   async send(tenant: Tenant, webhook: Webhook, options: SendOptions = {}): Promise<AcceptedWebhook> {
     const sender = await this.admitted(tenant);
     const route = { controller: SendController, handler: 'sendWebhook', path: '/v1/send' } as const;
@@ -65,7 +68,7 @@ export class MessageSender {
     );
   }
 
-  /** Sends one payload to every subscribed endpoint of an application, like `POST /v1/app/{app}/event`. */
+  /** Sends one payload to every subscribed endpoint of an application. Equivalent to `POST /v1/app/{app}/event`. */
   async emit(
     tenant: Tenant,
     application: string,
@@ -92,7 +95,7 @@ export class MessageSender {
     });
   }
 
-  /** Sends an email, like `POST /v1/emails`. */
+  /** Sends an email. Equivalent to `POST /v1/emails`. */
   async sendEmail(
     tenant: Tenant,
     email: EmailContent,
