@@ -543,7 +543,7 @@ describe('beside undici', () => {
   it('accepts a response that undici rejects only if it closes the connection, and parses the others like undici', async () => {
     const { origin, answer } = await answering();
     const agent = agentWith();
-    // Excludes inputs that only undici rejects: some blanks, and an unexpected 100 response.
+    // Excludes inputs that undici alone rejects: some blanks, and an unexpected 100 response.
     const damage = fc.tuple(
       fc.nat(200),
       fc.nat(3),

@@ -47,7 +47,8 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // A server accepts connections in order, so the test's own probe comes first only if nothing connected before it.
+    // A server accepts connections in order. If the test's own connection is accepted first, nothing else has connected
+    // before.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');

@@ -195,7 +195,7 @@ async function refusalOf(run: () => Promise<unknown>): Promise<ApiError | null> 
   }
 }
 
-/** Runs the compiled check and then the decorators, like an HTTP request. Returns the rejection, or null. */
+/** Runs the compiled check and then the decorators, in the order of an HTTP request. Returns the rejection, or null. */
 function refusalOfBody(type: Type, body: object): Promise<ApiError | null> {
   const { config } = routeOf({ body: type });
   return refusalOf(async () => {

@@ -199,7 +199,8 @@ describe('a body', () => {
       const route = { config: {} as EdgeRouteConfig, body: ThingDto, query: null } as unknown as RouteHandler;
       compileChecks(document, [route], () => document);
 
-      // The number is accepted, because the text is not scanned. A scan would reject it as inexact.
+      // The number is accepted although it is inexact, because the text of this body is not scanned for inexact
+      // numbers.
       expect((route.config.checkBody as CheckBody)({}, '{"other":9007199254740993}')).toEqual({});
     });
   });

@@ -14,7 +14,7 @@ function drained(queue: FairQueue<string>, costMs: (item: string) => number): st
 
 const queue = (...items: string[]): FairQueue<string> => {
   const queue = new FairQueue<string>();
-  // Item 'a1x' belongs to organization a and its endpoint a1.
+  // For example, the item 'a1x' belongs to organization a and to its endpoint a1.
   for (const item of items) queue.push(item.charAt(0), item.slice(0, 2), item);
   return queue;
 };

@@ -113,7 +113,7 @@ describe('text and base64', () => {
 
 describe('crypto', () => {
   it.each([
-    // FIPS 180-4, examples of one and two blocks.
+    // Examples of FIPS 180-4 with messages of one and two blocks.
     [`crypto.sha1('abc')`, 'a9993e364706816aba3e25717850c26c9cd0d89d'],
     [`crypto.sha256('abc')`, 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
     [

@@ -36,7 +36,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-sandbox-'));
 let sandbox: Sandbox;
 
-// Threads do not use Jest's in-memory compilation, so their sources are compiled here, into a separate package.
+// Worker threads cannot load the sources that Jest compiles in memory, so their sources are compiled to files here.
 beforeAll(() => {
   const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   for (const file of THREAD_FILES) {
@@ -110,7 +110,7 @@ describe('run', () => {
 
     for (let i = 0; i < 10; i += 1) expect(await run(bomb)).toEqual(failed('memory'));
 
-    // Each call uses 64 MB. Without releasing this memory, the process would grow by over 600 MB.
+    // Each call uses 64 MB. If the memory were not released, the process would grow by over 600 MB.
     expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MB);
   });
 });
@@ -202,8 +202,8 @@ describe('neighbours', () => {
     }
 
     expect(ended).toEqual([]);
-    // Each organization's endless loops move to slow threads after their slice of CPU time. On a busy machine, this
-    // takes longer.
+    // Waits until endless loops run on two slow threads, to which they move after their slice of CPU time. This takes
+    // longer on a busy machine.
     while (ended.length === 0 && sandbox.figures().slow < 2) await sleep(20);
     expect(ended).toEqual([]);
   });

@@ -75,11 +75,9 @@ export class Consent {
   }
 
   /**
-   * Returns the client's authorization request.
-   *
-   * For an invalid request of a client that the organization has approved, redirects to the client with the error and
-   * returns `null`. For any other invalid request, throws 400, which Posthorn's own page shows: anyone can register a
-   * client, so redirects to unapproved clients are unsafe (RFC 9700, section 4.11.2).
+   * Returns the client's authorization request. If the request is invalid, throws 400. For a client that the
+   * organization has approved, redirects to the client with the error and returns `null` instead of throwing. Redirects
+   * to unapproved clients would be unsafe, because anyone can register a client (RFC 9700, section 4.11.2).
    */
   async asked(
     given: Readonly<Record<string, unknown>>,

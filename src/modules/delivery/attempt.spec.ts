@@ -297,7 +297,7 @@ describe('Attempt', () => {
 
     const { result } = await attempt.perform(first, false);
 
-    // The second step of the schedule is 5 s, and the random value is 0.5.
+    // The second step of the retry schedule is 5 s, and the random factor is 0.5.
     expect(result).toMatchObject({ status: 'retrying', dueInMs: 2_500, attemptsUsed: 1, attempt: { number: 1 } });
   });
 

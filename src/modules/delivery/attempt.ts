@@ -51,9 +51,9 @@ export class Attempt {
   ) {}
 
   /**
-   * Makes one attempt and returns its result. `probe`: the attempt tests an open circuit breaker. If a probe fails, the
-   * delivery keeps waiting and the attempt is not counted. Calls `onLingering` if the attempt runs longer than
-   * `LINGERING_MS`. Only slow types of destinations have timeouts that allow this.
+   * Makes one attempt and returns its result. `probe`: the attempt tests whether an open circuit breaker can close. A
+   * failed probe is not counted as an attempt, and the delivery keeps waiting. Calls `onLingering` if the attempt runs
+   * longer than `LINGERING_MS`.
    */
   async perform(
     delivery: ClaimedDelivery,

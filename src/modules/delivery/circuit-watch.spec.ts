@@ -56,7 +56,7 @@ class Table {
   } as unknown as Notifications;
 }
 
-/** Waits until all announced circuit changes have been read. They are read in batches. */
+/** Waits until all announced circuit changes have been read. The changes are read in batches. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 4; i += 1) await new Promise((resolve) => setTimeout(resolve, 30));
 }

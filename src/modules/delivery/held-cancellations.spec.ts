@@ -14,7 +14,10 @@ const DELIVERY = {
   targetId: TARGET,
 } as ClaimedDelivery;
 
-/** A table in which every delivery is marked as canceled. `held` contains pages of targets. */
+/**
+ * Fakes a table in which every delivery is marked as canceled. `held` contains the targets with canceled deliveries,
+ * page by page.
+ */
 function arrange(held: { environmentId: number; targetId: string }[][] = []) {
   const world = {
     evicted: [] as string[],

@@ -135,7 +135,7 @@ class Model {
     this.compare();
   }
 
-  /** Ends all remaining deliveries in the same order as a process that shuts down. */
+  /** Ends all remaining deliveries, in the order in which a process that shuts down ends them. */
   finish(closes: boolean): void {
     this.looks = 0;
     if (closes) {
@@ -227,7 +227,8 @@ class Model {
    * free.
    */
   private ready(): number {
-    // The rate meter covers the last half second. In this test, all responses arrive at the same time.
+    // All responses of this test arrive at the same time. The rate meter divides by half a second, so the rate per
+    // second is twice their number.
     if (!turnsOver(this.running.length, this.answers * 2)) return 0;
     const ofUs = TARGETS.filter(
       (each) =>

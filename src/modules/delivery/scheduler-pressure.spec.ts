@@ -3,7 +3,10 @@ import { unanswered } from '#engine/pressure.js';
 import { FairShare } from './fair-share.js';
 import { type Pressed, SchedulerPressure } from './scheduler-pressure.js';
 
-/** Environments 1 and 2 belong to one organization, 3 to another. `utilization` is that of the event loop. */
+/**
+ * Environments 1 and 2 belong to one organization, environment 3 to another. `utilization` is the utilization of the
+ * event loop.
+ */
 async function arrange({ utilization = 1 } = {}) {
   const felt = { nowMs: 1_000, utilization };
   const shares = new FairShare<unknown>(async (environmentId) => (environmentId < 3 ? 'one' : 'other'));

@@ -13,7 +13,7 @@ export interface FieldRow {
 const ROWS_MAX = 200;
 const DEPTH_MAX = 6;
 const CHAIN_MAX = 20;
-/** Maximum number of schemas visited for one table. A typical table of 200 rows needs half of that. */
+/** Maximum number of schemas visited for one table. A typical table of 200 rows needs about 500 visits. */
 const VISITS_MAX = 1_000;
 const REFERENCE_LENGTH_MAX = 1_000;
 const TYPE_LENGTH_MAX = 200;

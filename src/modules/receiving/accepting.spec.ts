@@ -12,8 +12,8 @@ const BODY = Buffer.alloc(BODY_BYTES_DEFAULT + 1, 'a');
 const ANSWER = { status: 200, headers: {}, body: '' };
 
 /**
- * Builds the class with fakes. Environment n belongs to organization n. Each stored request stays in flight until
- * `endOne`.
+ * Builds an `AcceptReceived` with fakes. Environment n belongs to organization n. Storing a request ends only when the
+ * test calls `endOne`.
  */
 function arrange(slowRouting: readonly number[] = []): {
   accept: (environmentId: number) => void;

@@ -22,8 +22,8 @@ export function shownIdOf(
 }
 
 /**
- * Returns the key of the duplicate check for an id, within its endpoint and source. The key is a digest, because ids
- * can have any length.
+ * Returns the deduplication key of an id for this endpoint and its deduplication source. The key is a digest, because
+ * ids can have any length.
  */
 export function repeatKey({ environmentId, id, deduplication }: LiveEndpoint, dedupeId: string): IdempotentRequest {
   const fingerprint = hash('sha256', JSON.stringify([deduplication?.scope, dedupeId]), 'buffer');
