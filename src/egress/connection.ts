@@ -8,7 +8,9 @@ export interface Carried extends AnswerSink {
   readonly method: string;
   readonly head: RequestHead;
   readonly body: string | Buffer | null;
-  /** Called when the connection is open. Returns null to send the request, or the reason not to. */
+  /**
+   * Called when the connection is open. Returns null if the request may be sent, otherwise an error with the reason.
+   */
   begins(): Error | null;
   /** Called when bytes arrive, even if they never become a status line. */
   onBytes(): void;

@@ -62,7 +62,10 @@ export function faultsOf(errors: readonly ErrorObject[]): Fault[] {
   }));
 }
 
-/** Returns the path of a field: `retry.schedule.0` for `/retry/schedule/0`. Adds a missing or unknown field's name. */
+/**
+ * Returns the path of a field: `retry.schedule.0` for `/retry/schedule/0`. If a field is missing or unknown, appends
+ * its name.
+ */
 function pathOf({ instancePath, params }: ErrorObject): string {
   const names = instancePath
     .split('/')

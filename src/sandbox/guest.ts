@@ -51,8 +51,8 @@ const WASI_ENOSYS = 52;
 
 const FILE = 'code.js';
 /**
- * Factor by which a result may exceed its size limit inside the VM. The result contains marks there, which are removed
- * later. A mark precedes a number, and is longer than most numbers.
+ * Factor by which a result may exceed its size limit inside the VM. There, the result contains a mark before each
+ * number whose original spelling is kept, and the mark is longer than most numbers. The marks are removed later.
  */
 const MARKED_FACTOR = 8;
 

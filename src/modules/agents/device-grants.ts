@@ -120,8 +120,8 @@ export class DeviceGrants {
   }
 
   /**
-   * Issues the API key. Returns `null` if the approver was removed after the approval. In both cases, the device code
-   * cannot be used again.
+   * Issues the API key. Returns `null` if the approver was removed after the approval. The device code cannot be used
+   * again, even if no key was issued.
    */
   private async issue({
     environmentId,

@@ -97,8 +97,8 @@ export class OAuthClientsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds a client. Returns its creation time, and the numbers of unapproved clients in its network and in total. Each
-   * count stops at its limit plus one.
+   * Adds a client. Returns its creation time, and the numbers of unapproved clients in its network and in total. Stops
+   * counting one above each limit.
    */
   async add(
     client: Omit<ClientRow, 'createdAt'>,

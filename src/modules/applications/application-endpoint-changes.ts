@@ -112,7 +112,7 @@ export class ApplicationEndpointChanges {
     const columns: EndpointColumns = {};
     if (destination != null) columns.destinationId = await this.places.registered(environmentId, destination);
     if (status === 'active') Object.assign(columns, { status, disabledReason: null });
-    // If the endpoint is already disabled, keeps the first reason.
+    // If the endpoint is already disabled, keeps the reason for which it was first disabled.
     else if (status === 'disabled' && row.status === 'active')
       Object.assign(columns, { status, disabledReason: reason ?? DISABLED_BY_CALLER });
     return columns;

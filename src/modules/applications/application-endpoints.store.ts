@@ -108,12 +108,15 @@ export class ApplicationEndpointsStore {
     };
   }
 
-  /** Returns the endpoints that exist. Uses the index application_endpoints_pkey. */
+  /** Returns the endpoints with the given ids. Omits missing endpoints. Uses the index application_endpoints_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEndpointEntity[]> {
     return this.rows.find({ where: { environmentId, id: In([...ids]) } });
   }
 
-  /** Returns false if the uid is taken (application_endpoints_uid_idx). The transaction is aborted in that case. */
+  /**
+   * Inserts an endpoint. Returns false if its uid is taken (application_endpoints_uid_idx). The transaction is aborted
+   * in that case.
+   */
   insert(row: ApplicationEndpointEntity): Promise<boolean> {
     return this.written(row, () => this.rows.insert(row));
   }

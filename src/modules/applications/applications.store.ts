@@ -59,7 +59,7 @@ export class ApplicationsStore {
     return this.rows.findForUpdate({ environmentId, id }, how === 'alone' ? 'exclusive' : 'shared');
   }
 
-  /** Returns the applications that exist. Uses the index applications_pkey. */
+  /** Returns the applications with the given ids. Omits missing applications. Uses the index applications_pkey. */
   these(environmentId: number, ids: readonly Id[]): Promise<ApplicationEntity[]> {
     return this.rows.find({ where: { environmentId, id: In([...ids]) } });
   }
@@ -74,7 +74,7 @@ export class ApplicationsStore {
     return (await this.rows.find({ select: { id: true }, where: listed(environmentId, filter), take: max })).length;
   }
 
-  /** Returns false if the uid is taken. The transaction continues in that case. */
+  /** Inserts an application. Returns false if its uid is taken. The transaction continues in that case. */
   insert({ environmentId, id, uid, name, metadata, createdAt }: ApplicationEntity): Promise<boolean> {
     return this.database.transaction(async () => {
       const inserted = await this.database.query(INSERT, [

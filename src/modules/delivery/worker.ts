@@ -152,8 +152,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Makes the deliveries of a target wait for its circuit, which has opened: those waiting in this process, and those
-   * in the table.
+   * Called when a target's circuit opens. Makes all deliveries of the target wait for the circuit: those waiting in
+   * this process, and those in the table.
    */
   private async parkTarget(environmentId: number, targetId: Id): Promise<void> {
     await this.claims.release(this.scheduler.evict(environmentId, targetId), true);

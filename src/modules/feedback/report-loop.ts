@@ -52,7 +52,8 @@ export class ReportLoop implements OnModuleInit {
       const raw = await this.store.raw(report.id);
       if (raw === null) return;
       const settled = await this.matching.settle(report, raw);
-      // A provider may send a notification before its response to the submission of the email is recorded.
+      // A provider's notification may arrive before its response to the submission of the email is recorded. Until
+      // then, the email is unknown.
       if (report.source === 'ses' && settled.reason === 'email_unknown' && report.failures < UNKNOWN_EMAIL_RETRIES)
         return await this.store.again(report.id, pauseOf(report));
       await this.store.settle(report.id, settled);

@@ -94,7 +94,7 @@ export class SampleEvents {
   }
 }
 
-/** Returns the preset with another type for its samples. Throws 422 if the preset has a fixed type. */
+/** Returns a copy of the preset whose samples have another event type. Throws 422 if the preset has a fixed type. */
 function ofType(preset: Preset, type: string | undefined): Preset {
   if (type === undefined) return preset;
   const sample = sampleOfType(preset, type);

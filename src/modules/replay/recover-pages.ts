@@ -42,7 +42,7 @@ function pageOf(
 ): ReplayPage {
   const whole = own.filter(({ isGone }) => !isGone);
   const sent = whole.filter(({ reason }) => includesCancelled || reason !== 'cancelled');
-  // An event may have two deliveries to the target, from two former routes. One delivery replaces both.
+  // An event may have two deliveries to the target, from two former routes. Only one new delivery is made for both.
   const once = [...new Map(sent.map((row) => [row.eventId, row])).values()];
   return {
     deliveries: once

@@ -80,7 +80,7 @@ export class SecretKeeper {
   async remove(tenant: Tenant, id: Id): Promise<void> {
     const { environmentId } = tenant;
     await this.database.transaction(async () => {
-      // The lock prevents new uses until the row is deleted.
+      // The row lock prevents new uses of the secret until the row is deleted.
       const row = await this.store.findForUpdate(environmentId, id);
       if (row === null) throw noSuch('secret');
       const users = await this.uses.users(environmentId, id, USERS_SHOWN_MAX);

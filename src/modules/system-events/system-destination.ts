@@ -66,7 +66,8 @@ export class SystemDestination {
     try {
       return (await this.targets.ofListed(environmentId, id)) !== null;
     } catch {
-      // The lookup fails if a secret in the destination's headers is missing. The destination itself exists.
+      // The lookup fails if a secret in the destination's headers is missing. The destination itself exists, so it can
+      // be chosen.
       return true;
     }
   }

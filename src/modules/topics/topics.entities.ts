@@ -52,11 +52,11 @@ export class TopicSubscriptionEntity {
   @PrimaryColumn('uuid', { name: 'topic_id', primaryKeyConstraintName: 'topic_subscriptions_pkey' })
   topicId: Id;
 
-  /** Key that identifies the address, as in `suppressions`. */
+  /** Key that identifies the address. The table `suppressions` uses the same kind of key. */
   @PrimaryColumn('text', { primaryKeyConstraintName: 'topic_subscriptions_pkey' })
   address: string;
 
-  /** Id that determines the position in lists. */
+  /** Id by which lists are sorted. */
   @Column('uuid')
   id: Id;
 

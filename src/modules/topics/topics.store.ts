@@ -56,7 +56,7 @@ export class TopicsStore {
   }
 }
 
-/** Parses a reference to a topic: an id, or otherwise a key. */
+/** Parses a reference to a topic. A text that is not an id is a key. */
 export function topicKey(reference: string): TopicKey {
   const id = parseId('top', reference);
   return id === null ? { key: reference } : { id };
