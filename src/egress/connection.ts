@@ -136,7 +136,8 @@ export class Connection {
 
   private read(chunk: Buffer): void {
     const { carried } = this;
-    // Bytes without a request in progress could become the response to the next request.
+    // Closes the connection. Bytes that arrive while no request is in progress could otherwise be parsed as the
+    // response to the next request.
     if (carried === null) return this.lose(LOST);
     carried.onBytes();
     let isComplete: boolean;

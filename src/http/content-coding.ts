@@ -19,7 +19,8 @@ export function preferredCoding(
   }
   const weightOf = (coding: ContentCoding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = Math.max(0, ...offered.map(weightOf));
-  // Responds without compression only if no coding is acceptable, or `identity` has a higher weight.
+  // Returns null if no supported coding is acceptable, or if `identity` (no compression) has a higher weight than the
+  // best coding.
   if (best === 0 || best < (weights.get('identity') ?? 0)) return null;
   return offered.find((coding) => weightOf(coding) === best) ?? null;
 }

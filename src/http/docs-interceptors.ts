@@ -75,7 +75,8 @@ export function rememberIds(response: UiResponse): UiResponse {
   )) {
     if (response.status === 200 && !/^(evt|msg|req|rpj)$/.test(kind)) continue;
     add(`${place}/${kind}`, id);
-    // Endpoints of an application share the prefix `ep` with inbound endpoints, but are other resources.
+    // The ids of an application's endpoints and of inbound endpoints have the same prefix `ep`, but identify different
+    // resources.
     if (place !== 'app' || kind !== 'ep') add(kind, id);
     // A message is also available as an event with the same id.
     if (kind === 'msg') add(`${place}/evt`, id);

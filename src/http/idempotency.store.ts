@@ -5,10 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { AlreadyAnswered, type IdempotentRequest, type StoredAnswer } from '#kernel/idempotency.js';
 import { keyInFlight, keyReused } from './idempotency-key.js';
 
-/**
- * The right to store the response for a key. `fence` is the fencing token of an attempt. Another attempt gets a new
- * one.
- */
+/** The right to store the response for a key. Each attempt has its own fencing token, `fence`. */
 export type Reservation = Required<IdempotentRequest>;
 
 interface Row {

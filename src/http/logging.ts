@@ -120,7 +120,8 @@ export class PinoLogger implements LoggerService {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const text = message instanceof Error ? message.message : message;
     if (typeof text !== 'string') return false;
-    // The message is a sentence for the caller. The error in the field `err` contains the cause.
+    // Checks the message together with the error in the field `err`, which contains the cause. The message alone is
+    // only a sentence for the caller.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);

@@ -65,8 +65,8 @@ export class MemoryRateLimiter extends RateLimiter {
 }
 
 /**
- * Returns the result of a bucket that rejected the request. If none did, returns the result of the bucket with the
- * fewest tokens left.
+ * Returns the result of a bucket that rejected the request. If no bucket rejected it, returns the result of the bucket
+ * with the fewest tokens left.
  */
 export function tighter(buckets: readonly Counted[], taken: readonly Taken[]): QuotaVerdict {
   let tightest = 0;

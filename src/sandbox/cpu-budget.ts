@@ -11,7 +11,10 @@ const LOOK_EVERY_MS = 100;
  */
 const FLOOR = 50;
 
-/** Limits the CPU time of slow code, only while there are deliveries and the event loop is nearly saturated. */
+/**
+ * Limits the CPU time of slow code while there are deliveries and the event loop is nearly saturated. At other times,
+ * there is no limit.
+ */
 @Injectable()
 export class CpuBudget implements OnApplicationShutdown {
   /**

@@ -149,8 +149,8 @@ export async function runGuest(
 }
 
 /**
- * Returns the outcome for a limit that was reached, otherwise `outcome`. After an interrupt, the VM may report any
- * error.
+ * If a limit was reached, returns the outcome for this limit, because the VM may report any error after an interrupt.
+ * Otherwise returns `outcome`.
  */
 function withinLimit(outcome: SandboxOutcome, limit: Limit, call: GuestCall): GuestResult['outcome'] {
   if (limit.usedMs() > call.timeoutMs) return failure('timeout', TIMED_OUT);

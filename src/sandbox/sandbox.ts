@@ -30,7 +30,10 @@ export interface SandboxCall extends Owner, Pick<GuestCall, 'body' | 'spellings'
 }
 
 const WORKERS_DEFAULT = 2;
-/** Maximum number of threads for slow code. With two quick threads that makes eight, each with 64 MB for its guest. */
+/**
+ * Maximum number of threads for slow code. Together with two quick threads, there are at most eight, each with 64 MB
+ * for its guest.
+ */
 const SLOW_MAX = 6;
 /** Heap of a thread for copying texts. Excludes the guest's memory, which belongs to WebAssembly. */
 const HEAP_MB_MAX = 64;

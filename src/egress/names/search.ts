@@ -1,6 +1,9 @@
 export interface SearchSettings {
   readonly domains: readonly string[];
-  /** Minimum number of dots in a name that is tried unchanged first. Other names try the search domains first. */
+  /**
+   * A name with at least this number of dots is first tried unchanged. Other names are first tried with the search
+   * domains.
+   */
   readonly ndots: number;
 }
 

@@ -16,7 +16,10 @@ const SERVER_TIMEOUT_MS = 1_200;
 const TRIES = 2;
 /** Limits per share (a group of names), so that unresponsive name servers delay only the queries of one share. */
 const QUEUE_LIMITS = { runningMax: 256, runningOfOneMax: 48, waitingMax: 2_048, waitingOfOneMax: 256 };
-/** Maximum number of queries per resolver. Reuse saves time, but the source ports must stay hard to predict. */
+/**
+ * Maximum number of queries per resolver. Reusing a resolver saves time, but each resolver has its own source ports,
+ * which must stay hard to predict.
+ */
 const QUESTIONS_OF_ONE = 64;
 const RESOLVER_MS_MAX = 1_000;
 /** Maximum number of returned records, since a name may have thousands. */
