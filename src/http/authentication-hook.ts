@@ -64,7 +64,10 @@ export class AuthenticationHook {
     );
   }
 
-  /** Counts requests without a route by client address, and sets the quota headers. Throws 429. */
+  /**
+   * Counts requests without a route by client address, and sets the quota headers. Throws 429 if the quota is
+   * exhausted.
+   */
   async authenticateUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
     const tooMany = applyQuotas(request, reply, await this.quotas.count(request));

@@ -28,9 +28,7 @@ export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
 
-/**
- * Returns the text and the value of a JSON body in UTF-8. `value` is undefined if the body is empty. Throws 400 or 415.
- */
+/** Returns the text and the value of a JSON body. Throws 400 if the body is not valid UTF-8 or not valid JSON. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');

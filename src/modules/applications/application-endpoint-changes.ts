@@ -39,8 +39,8 @@ export class ApplicationEndpointChanges {
   ) {}
 
   /**
-   * Updates an endpoint. Setting its status to active also closes the circuit breaker of its URL. Throws 404, 422, or
-   * 409 for a taken uid. In these cases nothing is changed.
+   * Updates an endpoint. Setting its status to active also closes the circuit breaker of its URL. Throws 404 if the
+   * endpoint does not exist, 422 for invalid fields, and 409 for a taken uid. An error changes nothing.
    */
   async update(
     tenant: Tenant,
@@ -64,7 +64,10 @@ export class ApplicationEndpointChanges {
     return changed;
   }
 
-  /** Removes an endpoint and its own destination. Its pending deliveries fail. Throws 404, also on a repeated call. */
+  /**
+   * Removes an endpoint and its own destination. Its pending deliveries fail. Throws 404 if the endpoint does not exist
+   * or was already removed.
+   */
   async remove(environmentId: number, endpoint: ApplicationEndpoint): Promise<void> {
     const removed = await this.database.transaction(async () => {
       const row = await this.held(environmentId, endpoint);

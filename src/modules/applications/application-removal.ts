@@ -21,8 +21,8 @@ export class ApplicationRemoval {
   ) {}
 
   /**
-   * Removes an application with its endpoints and their own destinations. Pending deliveries become failed. Throws 404,
-   * also on a repeated call.
+   * Removes an application with its endpoints and their own destinations. Pending deliveries become failed. Throws 404
+   * if the application does not exist or was already removed.
    */
   async remove({ environmentId }: Tenant, application: string): Promise<void> {
     const id = await this.reference.resolve(environmentId, application);

@@ -44,8 +44,8 @@ export class DomainDkim {
 
   /**
    * Chooses the keys that sign the domain's mail. The domain's own keys sign once their records are found. The
-   * platform's key signs immediately. Throws 404, 422 for a webhook domain, and 409 if the DNS records do not allow the
-   * change yet.
+   * platform's key signs immediately. Throws 404 for an unknown domain, 422 for a webhook domain, and 409 if the DNS
+   * records do not allow the change yet.
    */
   async choose({ environmentId }: Tenant, id: Id, { mode, algorithm }: DkimChoice): Promise<DomainView> {
     const found = await this.find(environmentId, id);
@@ -61,8 +61,9 @@ export class DomainDkim {
   }
 
   /**
-   * Adds new keys, unless a rotation is in progress. The current keys sign until the records of the new keys are found.
-   * Throws 404. Throws 409 if the platform's key signs, or if the keys from before the last rotation are still needed.
+   * Adds new keys. Does nothing if a rotation is in progress. The current keys sign until the records of the new keys
+   * are found. Throws 404 for an unknown domain, and 409 if the platform's key signs, or if the keys from before the
+   * last rotation are still needed.
    */
   async rotate({ environmentId }: Tenant, id: Id, graceSeconds = GRACE_SECONDS_DEFAULT): Promise<DomainView> {
     const found = await this.find(environmentId, id);

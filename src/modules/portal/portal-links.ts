@@ -81,7 +81,7 @@ export class PortalLinks {
 
   /**
    * Ends a session, or all sessions of the application if `session` is null. Takes effect on all nodes within five
-   * seconds. Returns the ids of the ended sessions, or throws 404.
+   * seconds. Returns the ids of the ended sessions. Throws 404 if the application or the session does not exist.
    */
   async revoke({ environmentId }: Tenant, application: string, session: string | null): Promise<Id[]> {
     const id = session === null ? null : parseId('pls', session);

@@ -30,8 +30,8 @@ export class RequestDeduplication {
   ) {}
 
   /**
-   * Runs `first` unless the request is a duplicate. Returns the result of `first`, or the stored response for a
-   * duplicate. Rethrows the errors of `first`. May throw 503.
+   * Runs `first` if the request is not a duplicate, and returns its result. Returns the stored response for a
+   * duplicate. Rethrows the errors of `first`. Throws 503 if the database is unavailable.
    */
   async once(
     endpoint: LiveEndpoint,

@@ -27,10 +27,9 @@ export class ReplayService {
 
   /**
    * Resends an event and returns the event's id. `text` is an `evt_` id or the `msg_` id of a send. `destinations`
-   * limits the replay to some of the original destinations.
-   *
-   * Throws 404. Throws 409 if the payload was erased, if the event has no targets, or if none of them accepts
-   * deliveries now. Throws 422 for a destination to which the event was not sent.
+   * limits the replay to some of the original destinations. Throws 404 for an unknown event. Throws 409 if the payload
+   * was erased, if the event has no targets, or if none of them accepts deliveries now. Throws 422 for a destination to
+   * which the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
