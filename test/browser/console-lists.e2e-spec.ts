@@ -53,6 +53,27 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
     }
   }, 120_000);
 
+  it('a list that could not be loaded says why, and is loaded again with a button', async () => {
+    const message = 'The service is in maintenance.';
+    await page.route('**/v1/secrets?*', (route) =>
+      route.fulfill({
+        status: 500,
+        contentType: 'application/json',
+        body: JSON.stringify({ error: { type: 'internal', message, request_id: 'req_1', details: {} } }),
+      }),
+    );
+    await shown.open('secrets');
+    const fault = page.getByRole('alert').filter({ hasText: message });
+    await fault.getByRole('button', { name: 'Try again' }).waitFor();
+    expect(await shown.violations('02-failed')).toEqual([]);
+    await page.unroute('**/v1/secrets?*');
+    await fault.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'No secrets yet' }).waitFor();
+
+    expect(await fault.count()).toBe(0);
+    expect(shown.wrongs().every((line) => line.includes('status of 500'))).toBe(true);
+  }, 60_000);
+
   it('a list that is loading shows rows of the same height as the list, and their text to screen readers only', async () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));

@@ -3,8 +3,12 @@ import { germanField } from '../messages/de-faults';
 import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { type FaultFields, headlineOf, usersOf } from './fault-headline';
+import { RetryQuery } from './RetryQuery';
 
-/** Shows why a call failed and what to do, in the user's language. Renders nothing without a fault. */
+/**
+ * Shows why a call failed and what to do, in the user's language, with a button that loads failed data again. Renders
+ * nothing without a fault.
+ */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
   const { language } = usePreferences();
   if (fault === null || fault === undefined) return null;
@@ -45,6 +49,7 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
           {t('fault.request')} <code>{requestId}</code>
         </p>
       )}
+      <RetryQuery fault={fault} />
     </div>
   );
 }
