@@ -949,7 +949,7 @@ export interface paths {
         };
         /**
          * Pull a batch
-         * @description Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. With a key of scope `read`, nothing is committed. Needs a key of scope `read`.
+         * @description Returns events in the order in which they were accepted, each at least once. Without a cursor, the batch starts at the committed position. With a `cursor`, all events before it are committed, and the batch starts after it. Only calls with a key of scope `write` or `admin` commit a position. Needs a key of scope `read`.
          */
         get: operations["pullEvents"];
         put?: never;
@@ -8612,7 +8612,7 @@ export interface components {
              */
             skipped: number;
             /**
-             * @description Number of messages that are never sent again, because they are quarantined, parked or erased.
+             * @description Number of quarantined, parked and erased messages in the time range. A replay does not send them.
              * @example 1
              */
             excluded: number;
@@ -8800,7 +8800,7 @@ export interface components {
         };
         ResponseProxyConfig: {
             /**
-             * @description `managed` runs `code`, `url` sends the request to `url`.
+             * @description Source of the response: the JavaScript in `code` (`managed`), or your service at the URL (`url`).
              * @example managed
              * @enum {string}
              */
@@ -8832,7 +8832,7 @@ export interface components {
         };
         TransformConfig: {
             /**
-             * @description `managed` runs `code`, `url` sends the body to `url`.
+             * @description Place where the body is transformed: the JavaScript in `code` (`managed`), or your service at the URL (`url`).
              * @example managed
              * @enum {string}
              */
@@ -8940,8 +8940,8 @@ export interface components {
              */
             keyEncoding?: "utf8" | "base64" | "hex" | "whsec";
             /**
-             * @description Separator between the parts of the header. Set it for a header such as `t=…,v1=…` or a list of signatures. Defaults
-             *     to `,` if `signatureField` is set. Without `signatureField`, every part is a signature.
+             * @description Separator between the parts of the signature header. With `signatureField`, the header is like `t=…,v1=…`, and the
+             *     default is `,`. Without `signatureField`, each part is a signature, and without a separator, the whole header is one.
              * @example ,
              * @enum {string}
              */
@@ -10285,8 +10285,8 @@ export interface components {
              */
             archived: string[];
             /**
-             * @description The first 20 numbers in webhooks and components that are stored with a different value, because a double cannot
-             *     represent them exactly.
+             * @description Numbers of the OpenAPI document that were changed, because a double cannot represent them exactly: the first 20 in
+             *     its sections `webhooks` and `components`.
              * @example []
              */
             changed_numbers: components["schemas"]["ChangedNumber"][];
@@ -10467,8 +10467,8 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Present for a delivered event without attempts whose destinations are of type `pull`: `true` if consumers have
-             *     acknowledged it, `false` while it waits for a consumer.
+             * @description Whether consumers have acknowledged the event. Only for events that consumers pull, whose `status` is `delivered` as
+             *     soon as they can be pulled; omitted for other events.
              * @example false
              */
             acknowledged?: boolean;
@@ -10542,8 +10542,8 @@ export interface components {
             feed: string | null;
             /**
              * Format: date-time
-             * @description Time at which the position of this feed last moved. The event was acknowledged at this time or earlier. `null`
-             *     while the event waits.
+             * @description Time at which the consumer last acknowledged events of this feed, this event or a later one. `null` if the event is
+             *     not acknowledged.
              * @example 2026-11-21T09:30:00.000Z
              */
             committed_at: string | null;
@@ -11513,8 +11513,8 @@ export interface components {
              */
             since: string;
             /**
-             * @description Number of occurrences: consecutive failures, deliveries, or the dead letters or requests of one day. 1 for types
-             *     that do not count occurrences.
+             * @description How often the problem occurred. Depending on `type`, the number counts consecutive failures, deliveries, or the dead
+             *     letters or requests of the last day. 1 for problems that are not counted.
              * @example 12
              */
             count: number;
