@@ -20,16 +20,14 @@ export class Routing {
     const matching = await this.matching(endpoint, view);
     if (matching === null) return null;
     const { environmentId } = endpoint;
-    const settings = matching.map(({ destinationId }) => this.targets.queueing(environmentId, destinationId));
+    // Starts all loads before the first one is awaited.
+    const settings = matching.map(({ destinationId: targetId }) => ({
+      targetId,
+      queueing: this.targets.queueing(environmentId, targetId),
+    }));
     const arrivals: Omit<Arrival, 'payload'>[] = [];
-    for (const [at, { destinationId }] of matching.entries()) {
-      const known = settings[at] as (typeof settings)[number];
-      arrivals.push({
-        environmentId,
-        targetId: destinationId,
-        ...(known instanceof Promise ? await known : known),
-      });
-    }
+    for (const { targetId, queueing } of settings)
+      arrivals.push({ environmentId, targetId, ...(queueing instanceof Promise ? await queueing : queueing) });
     return arrivals;
   }
 
