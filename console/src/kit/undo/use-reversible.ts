@@ -8,8 +8,9 @@ import { keepFocus } from './keep-focus';
 import { type Change, perform, type ReversibleChange } from './perform';
 
 /**
- * Returns a function that makes a change and offers to undo it if the change has an inverse. The pages show the change at once, and the request is
- * sent at once. If the API rejects it, the pages show the state before, and a message shows the reason.
+ * Returns a function that makes a change, and offers to undo it if the change has an inverse. The pages show the change
+ * at once, and the request is sent at once. If the API rejects the request, the pages show the state before the change,
+ * and a message shows the reason.
  */
 export function useReversible(): (change: ReversibleChange | Change) => void {
   const queries = useQueryClient();
