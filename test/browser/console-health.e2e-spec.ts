@@ -97,10 +97,14 @@ const TRY_MS = 1_500;
       .waitFor();
     await row(LONG_NAME).getByText('No attempts in the last 24 hours').waitFor();
 
-    expect(await row(LONG_NAME).innerText()).toContain('Idle');
-    expect(await row('Flaky').innerText()).toContain('Degraded');
-    expect(await row(BROKEN_NAME).innerText()).toMatch(new RegExp(`Circuit open[^]*${SINCE}`));
-    expect(await row('Gone').innerText()).toMatch(new RegExp(`Disabled[^]*${SINCE}`));
+    await row(LONG_NAME).getByText('Idle', { exact: true }).waitFor();
+    await row('Flaky').getByText('Degraded', { exact: true }).waitFor();
+    await row(BROKEN_NAME)
+      .filter({ hasText: new RegExp(`Circuit open[^]*${SINCE}`) })
+      .waitFor();
+    await row('Gone')
+      .filter({ hasText: new RegExp(`Disabled[^]*${SINCE}`) })
+      .waitFor();
     const created = row('Good').locator('time').last();
     expect(await created.innerText()).toMatch(/now|ago/);
     expect(await created.getAttribute('title')).toContain('UTC');

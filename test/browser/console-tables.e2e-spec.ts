@@ -285,6 +285,19 @@ const TOAST_MS = 15_000;
     expect(await statusOf(`/v1/destinations/${id}`)).toBe('disabled');
   });
 
+  it('a destination is disabled without a question if its deliveries ended after the page counted them', async () => {
+    const id = await create('/v1/destinations', { name: 'Old count', type: 'https', url: `${receiver.url}/old` });
+    await page.route('**/v1/events/count?*', (route) => route.fulfill({ json: { count: 1, is_capped: false } }));
+    await shown.open(`destinations/${id}`);
+    await page.getByText('1 pending').first().waitFor();
+    await page.unroute('**/v1/events/count?*');
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
+    await toasts().getByRole('button', { name: 'Undo' }).last().waitFor();
+
+    expect(await statusOf(`/v1/destinations/${id}`)).toBe('disabled');
+  });
+
   it('inbound endpoints and endpoints of customers are switched in their lists, with undo', async () => {
     const inbound = await create('/v1/endpoints', { slug: 'hub', name: 'Hub', preset: 'github' });
     await create('/v1/app', { uid: 'acme', name: 'Acme' });

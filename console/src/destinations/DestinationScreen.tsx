@@ -17,7 +17,7 @@ import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
-import { hasPending, useDestinationHealth } from './destination-health';
+import { useDestinationHealth, useHasPending } from './destination-health';
 import { type DestinationDetail, useDestination } from './destination-queries';
 import { DisableDestination } from './DisableDestination';
 import { Figures } from './Figures';
@@ -160,13 +160,14 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const changeStatus = useStatusChange();
+  const hasPending = useHasPending();
   const [asked, setAsked] = useState<'disable' | 'delete' | 'recover' | 'cancel' | null>(null);
   const [cancelled, setCancelled] = useState<number | null>(null);
   const params = { path: { id: of.id } };
   const isOn = of.status === 'active';
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const switchStatus = (): void => {
-    if (isOn && hasPending(queries, env, of.id)) setAsked('disable');
+  const switchStatus = async (): Promise<void> => {
+    if (isOn && (await hasPending(of.id))) setAsked('disable');
     else changeStatus(of);
   };
   const remove = async (): Promise<void> => {
@@ -193,7 +194,7 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
           {t('destination.cancel')}
         </button>
       )}
-      <button type="button" onClick={switchStatus}>
+      <button type="button" onClick={() => void switchStatus()}>
         {t(isOn ? 'disable' : 'enable')}
       </button>
       <button type="button" onClick={() => setAsked('delete')}>

@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { type Schemas, serviceNowMs } from '../api/client';
@@ -11,7 +10,7 @@ import { Since } from '../kit/time/Since';
 import { useSeen } from '../kit/use-seen';
 import { useSigned } from '../session/session';
 import { DayLine } from './DayLine';
-import { hasPending, useDestinationHealth } from './destination-health';
+import { useDestinationHealth, useHasPending } from './destination-health';
 import { DisableDestination } from './DisableDestination';
 import { useStatusChange } from './use-status-change';
 
@@ -20,12 +19,12 @@ type Destination = Schemas['DestinationItem'];
 /** Destinations with their health and their actions. Each row loads its health when it becomes visible. */
 export function DestinationTable({ rows }: { rows: readonly Destination[] }): ReactNode {
   const { environment: env, can } = useSigned();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const changeStatus = useStatusChange();
+  const hasPending = useHasPending();
   const [disabling, setDisabling] = useState<Destination | null>(null);
-  const switchStatus = (of: Destination): void => {
-    if (of.status === 'active' && hasPending(queries, env, of.id)) setDisabling(of);
+  const switchStatus = async (of: Destination): Promise<void> => {
+    if (of.status === 'active' && (await hasPending(of.id))) setDisabling(of);
     else changeStatus(of);
   };
   const itemsOf = (of: Destination): MenuItem[] => [
@@ -33,7 +32,7 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
       label: t('edit'),
       onSelect: () => void navigate({ to: '/$env/destinations/$id/edit', params: { env, id: of.id } }),
     },
-    { label: t(of.status === 'active' ? 'disable' : 'enable'), onSelect: () => switchStatus(of) },
+    { label: t(of.status === 'active' ? 'disable' : 'enable'), onSelect: () => void switchStatus(of) },
   ];
   const columns: Column<Destination>[] = [
     {

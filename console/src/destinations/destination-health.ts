@@ -1,7 +1,7 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query';
-import { answered, type Environment, type Schemas } from '../api/client';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { answered, type Schemas } from '../api/client';
 import { failuresIn, type Health, healthOf, type TargetFacts, totalOf } from '../kit/status/health';
-import { useSigned } from '../session/session';
+import { type Signed, useSigned } from '../session/session';
 import { type DestinationDetail, useDestination, useFigures } from './destination-queries';
 
 const REFETCH_MS = 30_000;
@@ -79,24 +79,37 @@ function useAttention(isAsked: boolean) {
   });
 }
 
-/** Counts the events with an open delivery to a destination. */
-function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] {
-  const { api, environment } = useSigned();
-  const { data } = useQuery({
+/** Query for the number of events with an open delivery to a destination. */
+function pendingQuery({ api, environment }: Pick<Signed, 'api' | 'environment'>, id: string) {
+  return queryOptions({
     queryKey: ['pending-of', environment, id],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/events/count', { params: { query: { destination: id, status: ['retrying'] } }, signal })),
+  });
+}
+
+function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] {
+  const { data } = useQuery({
+    ...pendingQuery(useSigned(), id),
     enabled: isAsked,
     staleTime: REFETCH_MS,
     refetchInterval: REFETCH_MS,
-    queryFn: ({ signal }) =>
-      answered(api.GET('/v1/events/count', { params: { query: { destination: id, status: ['retrying'] } }, signal })),
   });
   return data === undefined ? null : { count: data.count, isCapped: data.is_capped };
 }
 
-/** Returns whether deliveries to a destination are pending. Returns true if their number is not cached. */
-export function hasPending(queries: QueryClient, environment: Environment, id: string): boolean {
-  const cached = queries.getQueryData<Schemas['EventCountItem']>(['pending-of', environment, id]);
-  return cached === undefined || cached.count > 0;
+/**
+ * Returns a function that counts the pending deliveries to a destination now, because the number on the page may be
+ * old. It returns true if deliveries are pending, or if the request fails.
+ */
+export function useHasPending(): (id: string) => Promise<boolean> {
+  const signed = useSigned();
+  const queries = useQueryClient();
+  return (id) =>
+    queries.fetchQuery({ ...pendingQuery(signed, id), staleTime: 0, retry: false, networkMode: 'always' }).then(
+      ({ count }) => count > 0,
+      () => true,
+    );
 }
 
 /** Returns the start of a current problem of a destination, or null if the list does not contain it. */
