@@ -43,7 +43,7 @@ export abstract class BlobStore {
 
   /**
    * Stores blobs of at most 256 KB each and resolves once all are durable, even if the caller's transaction rolls back
-   * later. Throws if a blob could not be stored. Other blobs of the call may then be stored.
+   * later. Throws if a blob could not be stored, even if other blobs of the call were stored.
    */
   async putSmall(blobs: readonly NewBlob[]): Promise<void> {
     const puts = await Promise.allSettled(blobs.map(({ key, bytes }) => this.put(key, bytes)));

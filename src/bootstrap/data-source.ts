@@ -284,7 +284,9 @@ export const MIGRATIONS = [
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */
 const STATEMENT_TIMEOUT = '30s';
-/** Client-side timeout, in case the server-side timeout has no effect. */
+/**
+ * Client-side statement timeout, for the case that the server-side timeout has no effect, such as on a dead connection.
+ */
 const DEADLINE_MS = 900_000;
 /** Client-side timeout behind a pooler, where no server-side timeout is set. */
 const POOLED_DEADLINE_MS = 35_000;

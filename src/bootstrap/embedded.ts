@@ -96,7 +96,7 @@ async function startServer(
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  // If the server crashes, the connection also emits the error that the pending call below throws.
+  // Ignores this event. If the server crashes, the pending call below throws the same error.
   client.on('error', () => {});
   await client.connect();
   try {

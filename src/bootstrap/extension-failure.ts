@@ -80,7 +80,7 @@ function watchedFactory(make: Factory, failed: (error: unknown) => never): Facto
   };
 }
 
-/** Returns whether a provider is a factory that can be wrapped. Frozen providers cannot be wrapped. */
+/** Returns whether a provider has a factory function that can be replaced by a wrapper. False for a frozen provider. */
 function isFactory(given: unknown): given is { useFactory: Factory } {
   if (given === null || typeof given !== 'object') return false;
   const factory = Object.getOwnPropertyDescriptor(given, 'useFactory');

@@ -13,12 +13,12 @@ export async function connect(source: DataSource, onWait: () => void = () => und
 }
 
 /**
- * Begins a new epoch if the database is on another PostgreSQL cluster or timeline than before. Transaction ids are
- * comparable only within one cluster and timeline. The epoch keeps the positions of pulled items ascending across such
- * a change.
+ * Begins a new epoch if the database has moved to another PostgreSQL cluster or timeline, for example by a restore.
+ * Positions of pulled items consist of an epoch and a transaction id. Transaction ids ascend only within one cluster
+ * and timeline, so the new epoch keeps the positions ascending.
  *
- * Readers treat all transactions of an old epoch as committed. The lock therefore first waits for transactions of the
- * old epoch that still write items.
+ * Readers treat all transactions of an old epoch as committed. The lock therefore first waits for transactions that
+ * still write items.
  */
 async function beginEpoch(runner: QueryRunner): Promise<void> {
   const current = (await runner.query(IS_EPOCH_RECORDED)) as unknown as unknown[];

@@ -220,7 +220,7 @@ function secretsOf(config: Config | null): string[] {
   const amazon = [emailTransport, blobStore].flatMap((place) =>
     'credentials' in place ? [place.credentials.secretAccessKey, place.credentials.sessionToken] : [],
   );
-  // Omits short values, because they may be ordinary words in any sentence.
+  // Omits secrets of less than six characters: they may be ordinary words, which must stay readable in the message.
   return [
     ...passwords,
     ...keys,

@@ -29,7 +29,7 @@ export class ForwardingProgress {
     this.last = last;
   }
 
-  /** Adds the next message of the stream. `eventId` is null for a message without a request to forward. */
+  /** Adds the next message of the event stream. `eventId` is null if the message announces no request. */
   add(streamId: string, eventId: string | null): Slot {
     const slot: Slot = { streamId, eventId, state: 'waiting' };
     this.slots.push(slot);

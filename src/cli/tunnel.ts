@@ -138,7 +138,7 @@ export class Tunnel {
     signal: AbortSignal,
   ): Promise<void> {
     if (since === null) return;
-    // Starts 90 s before the gap, because a request gets its id shortly before it is stored.
+    // Searches from 90 s before the gap, because a request is stored some time after it got its time of receipt.
     const from = new Date(Date.parse(since) - 90_000).toISOString();
     const missed: { id: string; endpoint: string; receivedAt: string }[] = [];
     for await (const { id, path: endpoint } of this.client.all('/v1/endpoints', {

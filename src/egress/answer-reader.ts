@@ -14,8 +14,8 @@ type Stage = 'head' | 'counted' | 'chunk-size' | 'chunk' | 'chunk-end' | 'traile
 const HEAD_BYTES_MAX = 65_536;
 const CHUNK_LINE_BYTES_MAX = 4_096;
 /**
- * A connection is not reused in this time before the idle timeout that the server announced, because the server may
- * just be closing it.
+ * Safety margin: a connection is not reused shortly before the server's announced idle timeout, because the server may
+ * be closing it.
  */
 const TIMEOUT_MARGIN_MS = 2_000;
 
@@ -48,8 +48,8 @@ export class AnswerReader {
   private stage: Stage = 'complete';
   private held: Buffer | null = null;
   /**
-   * Buffer with spare capacity, reused while pieces of a head arrive. Contains the bytes of `held` if they arrived in
-   * several pieces.
+   * Buffer with spare capacity, to which further pieces of a head are appended without a copy of the earlier ones.
+   * `held` is a slice of it once a second piece has arrived.
    */
   private room: Buffer | null = null;
   private searched = 0;

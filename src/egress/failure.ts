@@ -19,7 +19,7 @@ export class ExchangeEnded extends Error {
 
 /** Error for received bytes that are not valid HTTP/1.1. The error message describes the fault. */
 export class BadAnswer extends Error {
-  /** No stack trace: the owner of the receiver sees only the message. */
+  /** No stack trace, because only the message is used: the owner of the receiver sees it. */
   override stack = undefined;
 
   constructor(readonly fault: AnswerFault) {

@@ -24,7 +24,7 @@ interface Entry {
 
 /**
  * Caches results for 30 seconds, because a flood of mail repeats a few names. Use it only where records may be 30
- * seconds old. Callers with the same `share` also share a pending query.
+ * seconds old. If a query for the name is pending in the same `share`, waits for its result.
  */
 export class RememberedRecords extends NameRecords {
   private readonly entries = new Map<string, Entry>();

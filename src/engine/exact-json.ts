@@ -67,8 +67,8 @@ export function parseSpelled(text: string): unknown {
 }
 
 /**
- * Returns only the exact numbers of a value from `parseSpelled`, as strings in their original positions. Other members
- * of objects are omitted. Other items of arrays become 0.
+ * Returns the original spellings of the numbers that JavaScript would write differently, in the structure of the JSON
+ * value. Expects a value from `parseSpelled`. Omits all other object members. Replaces all other array items by 0.
  */
 export function spellingsOf(value: unknown): unknown {
   if (value instanceof ExactNumber) return value.toString();

@@ -11,9 +11,9 @@ const DAY_MS = 86_400_000;
  * Returns the day on which data expires, in days since the epoch. Data is kept at least for its retention, and at most
  * a thirtieth of the retention longer.
  *
- * Every table with a retention has one partition per expiry day, and a lookup by id searches all partitions. Long
- * retentions are therefore rounded up to shared days. A retention of a year needs about thirty partitions, like a
- * retention of a month.
+ * Every table with a retention has one partition per expiry day, and a lookup by id searches all partitions. To limit
+ * the number of partitions, the expiry days of long retentions are rounded up: a retention of a year needs about thirty
+ * partitions, as many as a retention of a month.
  */
 export function expiryDay(madeDay: number, retentionDays: number): number {
   const step = stepOf(retentionDays);

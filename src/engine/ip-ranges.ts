@@ -86,8 +86,8 @@ export function translatedIpv4(ip: IpAddress): readonly IpAddress[] {
   if (startsWith(0, 0, 0, 0, 0, 0) || startsWith(0, 0, 0, 0, 0xffff, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 0, 0, 0, 0)) return ipv4s(dotted(h, 6));
   if (startsWith(0x64, 0xff9b, 1)) {
-    // A /48 prefix puts the IPv4 address around octet 8, a /96 prefix at the end. Reads both positions, because the
-    // prefix length is unknown. The unused position usually contains zeros.
+    // The network's NAT64 prefix has an unknown length. A /48 prefix puts the IPv4 address around octet 8, a /96 prefix
+    // at the end. Reads both positions. The unused one usually contains zeros.
     const readings = ipv4s(dotted(h, 6), dotted([at(3), ((at(4) & 0xff) << 8) | (at(5) >> 8)], 0));
     const used = readings.filter((ipv4) => !isUnspecified(ipv4));
     return used.length > 0 ? used : readings;

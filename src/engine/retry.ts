@@ -17,9 +17,8 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = Object.freeze({
 /**
  * Returns the time of attempt `next` (1-based), or `null` when no attempts are left. `random` is in [0, 1).
  *
- * The attempt starts at a random time within its delay (full jitter). The delay begins after the sum of the earlier
- * delays, counted from the first attempt. If it began at the last attempt, the jitter would on average halve the 28
- * hours that a receiver has to recover.
+ * The attempt starts at a random time within its delay (full jitter). The delay begins where the previous delay ended,
+ * not at the previous attempt. Otherwise, the jitter would halve the total of 28 hours on average.
  *
  * After a downtime of the service, the delay begins at `now`, so the jitter spreads the backlog over time.
  */

@@ -13,7 +13,10 @@ export interface TimeoutHistory {
 /** Time after which a count has decayed to 1/e, about a third. Equal to the default timeout of an attempt, 15 s. */
 const MEMORY_MS = 15_000;
 const UNANSWERED_MIN = 32;
-/** Minimum number of timeouts per response for isolation: nine of ten attempts time out. */
+/**
+ * Minimum ratio of timeouts to responses at which a target is isolated, that is, at least nine of ten attempts time
+ * out.
+ */
 const UNANSWERED_PER_ANSWERED = 9;
 
 export function emptyTimeoutHistory(): TimeoutHistory {

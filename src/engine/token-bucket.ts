@@ -33,9 +33,9 @@ export function fullBucket(quota: Quota, nowMs: number): Bucket {
  * Takes `n` tokens from the bucket, or none if fewer than `n` are left. Mutates `bucket`. A changed quota applies from
  * the next call.
  *
- * A time before `updatedAtMs` refills nothing, because two machines with different clocks would otherwise refill the
- * bucket alternately. If the time is more than a period earlier, the clock was corrected, and the bucket continues from
- * that time.
+ * A time before `updatedAtMs` refills nothing. Otherwise, two machines with different clocks would refill the same
+ * period repeatedly. If the time is more than a period earlier, the clock was set back, and the bucket continues from
+ * the earlier time.
  */
 export function take(bucket: Bucket, quota: Quota, nowMs: number, n = 1): Taken {
   refill(bucket, quota, nowMs);

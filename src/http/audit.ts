@@ -23,8 +23,8 @@ export const HoldsContent = (): MethodDecorator => withRouteConfig({ holdsConten
 
 /**
  * Attaches the audit interceptor to routes without `@Audit()` that may change data, for example routes of an extension.
- * Throws if `@Audit()` is not the innermost interceptor of a route, which stops the start. Call it before routes are
- * created.
+ * Throws, and so prevents the start, if `@Audit()` is not the innermost interceptor of a route. Call it before routes
+ * are created.
  */
 export function auditRoutes(routes: readonly RouteHandler[], interceptor: AuditInterceptor): void {
   const reflector = new Reflector();

@@ -6,8 +6,8 @@ const HELD_MS_MAX = 20;
 const HELD_CHARACTERS_MAX = 16_384;
 
 /**
- * Writes log lines in batches, and the rest when the process exits. A separate write for each line would cost more than
- * the line, for the writer and for the reader of the pipe. A killed process loses its buffered lines.
+ * Writes log lines in batches, and the rest when the process exits. A separate write for each line would cost more CPU
+ * than formatting the line, and burden the reader of the pipe. A killed process loses its buffered lines.
  */
 export class BatchedLines implements DestinationStream {
   private held = '';

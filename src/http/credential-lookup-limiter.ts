@@ -13,7 +13,10 @@ import { type Counted, MemoryRateLimiter } from './rate-limiter.js';
  */
 const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 
-/** Maximum number of remembered credentials, and minimum number of client addresses that are counted. */
+/**
+ * Maximum number of valid credentials that are remembered. Also the number of client addresses whose lookups are
+ * counted.
+ */
 const ENTRIES_MAX = 10_000;
 
 /**

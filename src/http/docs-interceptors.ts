@@ -33,8 +33,8 @@ interface Page {
 export function fillInIds(request: UiRequest): UiRequest {
   const page = globalThis as Page;
   const known = page.posthornExamples ?? {};
-  // An id from a response below `/v1/app`, `/v1/emails` or `/v1/aliases` is stored with that path, because its resource
-  // exists only there. Requests below the same path therefore use that id first.
+  // Ids of resources below `/v1/app`, `/v1/emails` or `/v1/aliases` are stored separately for each of these paths. A
+  // request below one of them prefers the ids that were stored for it.
   const place = /\/v1\/(app|emails|aliases)\//.exec(request.url)?.[1] ?? '';
   const latest = (kind: string): string | undefined => known[`${place}/${kind}`]?.[0] ?? known[kind]?.[0];
   const filled = (text: string): string =>
@@ -53,9 +53,9 @@ export function fillInIds(request: UiRequest): UiRequest {
 }
 
 /**
- * Stores the ids in a response, and removes the id of a deleted resource. From a response with status 200, which may be
- * a list, stores only the ids of events, messages, requests and jobs. A placeholder for a destination or key must not
- * be replaced by an arbitrary id from a list.
+ * Stores the ids in a response, and removes the id of a deleted resource. A response with status 200 may be a list. It
+ * provides only ids of events, messages, requests and jobs, so that no example uses (or deletes) an arbitrary
+ * destination or key from a list.
  */
 export function rememberIds(response: UiResponse): UiResponse {
   if (!response.ok) return response;
@@ -100,8 +100,8 @@ export function deleteLast(a: UiOperation, b: UiOperation): number {
 }
 
 /**
- * Opens the first section, because Swagger UI loses input in hidden rows. A link to an operation opens its own section.
- * Removes an API key that old versions stored.
+ * Opens the first section of operations, unless the URL is a link to an operation, which opens its own section. Removes
+ * an API key that old versions stored.
  */
 export function openFirst(): void {
   const page = globalThis as Page;

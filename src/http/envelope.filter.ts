@@ -43,8 +43,8 @@ export class EnvelopeFilter implements ExceptionFilter {
 
   private async refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const apiError = this.reword(toApiError(error, request.routeOptions.bodyLimit), request);
-    // On routes with the idempotency mode `accept`, looks up the idempotency key here. On other routes, the interceptor
-    // has already looked it up.
+    // Repeats the stored response if an earlier request with this idempotency key succeeded. Routes with another mode
+    // than `accept` have an interceptor, which has already done this.
     const { idempotency } = request;
     if (idempotency && request.edge.idempotency === 'accept' && mayHaveSucceeded(apiError)) {
       const earlier = await this.idempotency.find(idempotency);

@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<number, ErrorType>> = {
  */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([400, 422]);
 
-/** Fields of Nest's own response body. All other fields of a response object are returned in `details`. */
+/** Fields that Nest sets in the response object of an exception. All other fields are returned in `details`. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'error', 'statusCode']);
 
 /**
@@ -71,7 +71,10 @@ function invalid(faults: readonly Fault[], details: Record<string, unknown>): Ap
   });
 }
 
-/** Returns the message. For an object without `message`, Nest would use the name of the exception class. */
+/**
+ * Returns the exception's message, or the field `error` of a response object without `message`. Nest's message for such
+ * an object is only the name of the class.
+ */
 function sentenceOf({ message }: HttpException, body: Record<string, unknown>): string {
   return typeof body['message'] !== 'string' && typeof body['error'] === 'string' ? body['error'] : message;
 }
@@ -112,7 +115,7 @@ function faultsOfProperty({ property, constraints = {}, children = [] }: Propert
 const NAMED =
   /^(?!.*\.$)(?<parent>(?:[\w$-]+\.)*)(?:each value in )?(?:nested property |property |All )?(?<name>[\w$-]+)(?:'s elements)? (?:must|should) /;
 
-/** Returns the path in a message, or an empty path if the message does not match `NAMED`. */
+/** Returns the path of the field that a message is about, or an empty path if the message does not match `NAMED`. */
 function pathIn(sentence: string): string {
   const { parent = '', name = '' } = NAMED.exec(sentence)?.groups ?? {};
   return `${parent}${name}`;

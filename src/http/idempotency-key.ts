@@ -13,7 +13,7 @@ const ROUTE_LENGTH_MAX = 512;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Types of errors that depend on stored state, which an earlier request with the same key may have changed. */
+/** Types of errors that depend on stored state. An earlier request with the same key may therefore have succeeded. */
 const OF_STATE: ReadonlySet<ApiError['type']> = new Set<ApiError['type']>([
   'not_found',
   'conflict',

@@ -20,7 +20,10 @@ export type OAuthErrorCode =
   | 'slow_down'
   | 'expired_token';
 
-/** Headers that allow pages of any origin to read a response. Such a response depends on no cookie. */
+/**
+ * Headers that allow pages of any origin to read a response. Use them only for responses that do not depend on a
+ * cookie.
+ */
 export const ANY_ORIGIN = { 'access-control-allow-origin': '*' } as const;
 
 /** Marks a route for OAuth clients: errors have the form of RFC 6749, section 5.2, and responses are not cacheable. */

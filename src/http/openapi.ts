@@ -158,7 +158,8 @@ function completeOperation(operation: Operation, { config, ...route }: RouteHand
 }
 
 /**
- * Documents the error formats for OAuth clients, email operations and pages. Removes the errors of Node's own parser.
+ * Documents the errors of a route in its own format (OAuth, email or HTML page) instead of the standard error envelope.
+ * A route that parses forms has no 415.
  */
 function reformErrors(
   responses: Operation['responses'],

@@ -9,7 +9,8 @@ const AWAY = [
   /getaddrinfo E(NOTFOUND|AI_AGAIN)/,
   /cannot reach its database/,
   /PostgreSQL did not end a statement|The connection to PostgreSQL is dead|PostgreSQL does not answer|Changes are not heard over/,
-  // Node.js reports the failures of several addresses of a host in one error with an empty message.
+  // Matches a line without a message after the colon: if all addresses of a host fail, the error of Node.js has no
+  // message.
   /: $/,
 ];
 

@@ -19,7 +19,7 @@ const KEEP_WAL = `CREATE_REPLICATION_SLOT posthorn_backup_${process.pid} TEMPORA
  */
 export async function* baseBackup(url: string): AsyncGenerator<Buffer> {
   const client = new pg.Client({ connectionString: url, replication: 'true' } as pg.ClientConfig);
-  // If the server stops during the copy, the connection also emits the error that the pending call throws.
+  // Ignores this event. If the server stops during the copy, the pending call throws the same error.
   client.on('error', () => {});
   const copy = new BaseBackupCopy();
   try {

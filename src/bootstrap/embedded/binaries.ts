@@ -74,7 +74,10 @@ function hydrateSymlinks(packageDir: string): void {
   }
 }
 
-/** Copies binaries that the account cannot reach to `SYSTEM_DIR`, because any user could replace a copy in /tmp. */
+/**
+ * Copies the PostgreSQL binaries to `SYSTEM_DIR`, for an account that cannot read the npm package. Does not copy to
+ * /tmp, where any user could plant other binaries.
+ */
 function copyForOthers(packageDir: string, platform: string): string {
   const { version } = JSON.parse(readFileSync(path.join(packageDir, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(SYSTEM_DIR, `postgres-${version}-${platform}`);

@@ -143,8 +143,8 @@ export function placeFor(dataDir: string, account: Account): string {
 }
 
 /**
- * Lets the account traverse DATA_DIR if it can reach the parent directory. The modes of the files in DATA_DIR still
- * protect them.
+ * Makes DATA_DIR traversable (`x`) if this lets the PostgreSQL account reach the cluster. The files in DATA_DIR stay
+ * protected by their own modes.
  */
 function admit(dataDir: string, account: Account): void {
   if (canReach(account, dataDir) || !canReach(account, path.dirname(dataDir))) return;

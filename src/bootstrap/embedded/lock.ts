@@ -55,7 +55,8 @@ function removeStale(file: string, directory: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // A concurrent start may have replaced the stale lock before the rename. Puts this newer lock back.
+  // If the renamed file is not the stale lock, a concurrent start replaced it just before the rename. Restores that
+  // newer lock.
   if (read(aside) !== seen) tryLink(aside, file);
   rmSync(aside, { force: true });
 }

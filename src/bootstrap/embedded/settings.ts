@@ -17,8 +17,8 @@ export function serverSettings(overrides: Readonly<Record<string, string>>): Rea
     // Saves memory: at its start, the server initializes 3 MiB for the locks of serializable transactions, which
     // Posthorn does not use.
     max_pred_locks_per_transaction: '10',
-    // Saves memory, because the server initializes memory for each concurrent read. By default, PostgreSQL would choose
-    // 29. Equals `effective_io_concurrency`, the maximum for one connection.
+    // Saves memory, because the server allocates memory for each concurrent read. The default would be 29. 16 is also
+    // the default of `effective_io_concurrency`, the maximum for one connection.
     io_max_concurrency: '16',
     synchronous_commit: 'on',
     max_wal_size: '4GB',

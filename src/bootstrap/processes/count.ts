@@ -38,7 +38,7 @@ export function connectionsFor(processes: number, poolSize: number): number {
   return connectionsOf(processes, poolSize) + CONNECTIONS_SPARE;
 }
 
-/** Returns a warning if all processes together may open more connections than the server allows, or null. */
+/** Returns a warning if all processes together may open more connections than PostgreSQL allows. Otherwise null. */
 export function crampedBy(room: number, processes: number, poolSize: number): string | null {
   const wanted = connectionsOf(processes, poolSize);
   if (wanted <= room) return null;

@@ -83,7 +83,7 @@ export class LookupQueue {
       if (share === undefined || waiter === undefined) continue;
       share.waiting.delete(waiter);
       this.waiting -= 1;
-      // Moves the share to the end of the round-robin order.
+      // Moves this group of names (share) to the end of the round-robin order: `settle` appends it again.
       this.ready.delete(key);
       const release = this.begin(key, share);
       this.settle(key, share);

@@ -10,7 +10,7 @@ const SERVER_TIMEOUT_MS = 1_000;
 const TRIES = 3;
 /** Maximum wait for the second address family: some servers do not respond if a family has no records. */
 const OTHER_FAMILY_MS = 500;
-/** TTL of a partial result, which may be complete on the next lookup. */
+/** TTL of the result if the lookup of one address family failed. The next lookup may return both families. */
 const PARTIAL_TTL_SECONDS = 5;
 const ADDRESSES_MAX = 64;
 
@@ -81,7 +81,10 @@ function addressesOf(reply: Reply | null, family: 4 | 6): Address[] {
 /** DNS error codes that mean that the name or record does not exist, as opposed to a server failure. */
 export const SAYS_NO: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Returns the failure code. A server failure takes precedence, because missing records may affect only one family. */
+/**
+ * Returns the failure code for a name without addresses. A server failure takes precedence over missing records,
+ * because the name may have addresses in the family whose query failed.
+ */
 function failureOf(replies: readonly (Reply | null)[]): string {
   const codes = replies.map((reply) => (reply !== null && 'code' in reply ? reply.code : 'ENODATA'));
   return codes.find((code) => !SAYS_NO.has(code)) ?? codes.find((code) => code === 'ENODATA') ?? 'ENOTFOUND';

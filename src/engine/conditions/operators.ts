@@ -32,8 +32,8 @@ export const isUnary = (op: Op): op is 'exists' | 'absent' => op === 'exists' ||
 /** Maximum number of instructions in a compiled pattern. Matching time grows with it and with the text's length. */
 const PATTERN_SIZE_MAX = 500;
 /**
- * Steps to charge per character, because each character may create a new state of the automaton. That takes at least 3
- * µs. Ordinary patterns cost a hundredth of this, but the pattern does not show which case applies.
+ * Cost of a character in steps, in the worst case: each character creates a new state of the automaton, which takes at
+ * least 3 µs. Most patterns cost a hundredth of this, but the cost cannot be derived from the pattern.
  */
 const STEPS_OF_STATE = 330;
 const STEPS_OF_INSTRUCTION = 3;

@@ -21,7 +21,7 @@ export type Encoding =
   /** The text is HTML or XML. The value is escaped, so that it cannot become a tag or leave a quoted attribute. */
   | 'markup'
   | 'form'
-  /** The text is a header value. The value is printable ASCII on one line, at most 1 KB. */
+  /** The text is a header value. From the inserted value, only printable ASCII is kept, at most 1,024 characters. */
   | 'header';
 
 type Lookup = (view: RequestView) => unknown;

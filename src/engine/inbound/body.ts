@@ -38,8 +38,8 @@ export function eventJsonOf(request: Received): unknown {
  */
 export function mayHaveMember(request: Received, path: string): boolean {
   const { body } = request;
-  // Returns true for an array, because its elements have no names to search for, and for a form, because it may
-  // percent-encode the name.
+  // The search works only for JSON objects. In an array, the path has indexes. In a form, the name may be
+  // percent-encoded.
   if (body[0] !== OPENING_BRACE || FORM_TYPE.test(headerOf(request, 'content-type') ?? '')) return true;
   const dot = path.indexOf('.');
   // Returns true for a body with an escape sequence (`\u…`), because it may stand for any character of the name.

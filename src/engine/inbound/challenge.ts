@@ -176,7 +176,7 @@ function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }
 
-/** Returns whether Twitch signed the request. The pipeline checks the age of the signature. */
+/** Returns whether Twitch signed the request. Ignores the age of the signature, which is checked elsewhere. */
 function isSignedByTwitch(request: Received, secret: string): boolean {
   const scheme = PRESETS.get('twitch')?.verify;
   if (scheme?.kind !== 'hmac' || scheme.timestamp === undefined) return false;

@@ -112,7 +112,7 @@ const MONDAY: Vector = {
   now: 1606808460_000,
 };
 
-/** Made with jose 6, with the claim from FusionAuth's documentation. */
+/** The tokens were created with jose 6. They contain the claim `request_body_sha256` that FusionAuth documents. */
 const fusionauth = (token: string): Vector => ({
   headers: { 'x-fusionauth-signature-jwt': token },
   body: '{"event":{"type":"user.create"}}',

@@ -44,9 +44,9 @@ export function withReplaced<T extends Pick<ReceivedRequest, 'query' | 'url'>>(
 }
 
 /**
- * Returns the names of parameters to hide: all from the first to the last parameter with an encrypted value. An
- * encrypted value may contain several parameters: if a name was repeated, everything from its first value on was
- * encrypted together.
+ * Returns the names of the parameters whose values are encrypted in the query `stored`. `opened` is the decrypted
+ * query. One encrypted value may decrypt to several parameters: if a name was repeated, everything from its first value
+ * on was encrypted together.
  */
 export function sealedNames(stored: string, opened: string): ReadonlySet<string> {
   const first = stored.indexOf('= ');

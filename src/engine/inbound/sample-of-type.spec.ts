@@ -5,7 +5,8 @@ import { sampleOfType } from './sample.js';
 const PRESETS = [...ALL.values()];
 
 /**
- * Presets without samples of other event types, because their type is not a single name in a single member or header.
+ * Collects the presets for which `sampleOfType` returns null: their event type is not read from a single member or
+ * header.
  */
 const FIXED = new Set<string>();
 

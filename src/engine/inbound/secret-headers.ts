@@ -13,8 +13,8 @@ export function credentialNames(scheme: Scheme): CredentialNames {
 }
 
 /**
- * Returns the names of both sets. The endpoint's scheme may have changed since a request was stored, so the endpoint
- * and the request may name different credentials.
+ * Returns the union of two sets of credential names: those of a stored request and those of its endpoint. They differ
+ * if the endpoint's scheme has changed since.
  */
 export function joinedNames(one: CredentialNames, other: CredentialNames): CredentialNames {
   return {

@@ -16,8 +16,8 @@ const FORMATS: Readonly<Record<TimestampRule['unit'], string>> = {
 };
 
 /**
- * Returns why the signature or its timestamp cannot be read, or which signed part is missing, as the end of a sentence.
- * Null if all are readable, and for schemes without a signature in a header.
+ * Returns the end of an error sentence if the signature or its timestamp cannot be read, or if a signed part is
+ * missing. Otherwise null. Always null for schemes without a signature in a header.
  */
 export function signatureFault(scheme: Scheme, request: Received): string | null {
   if (scheme.kind === 'standard-webhooks') return standardFault(scheme, request);

@@ -17,9 +17,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
 const ED25519_BYTES = 64;
 
 /**
- * Verifies that the sender has one of `secrets`. Returns `none` only for the scheme without verification. Never throws.
- * Does not support code schemes, which the caller runs. `published` is the content of the URL that `publishedAt`
- * returns: PEM or JWKS.
+ * Verifies that the sender of a request has one of `secrets`. Returns `none` if the scheme has no verification. Never
+ * throws. Fails for schemes of the kind `code`, because the caller must run their code. `published`: the PEM or JWKS at
+ * the URL that `publishedAt` returns.
  */
 export function verify(
   scheme: Scheme,

@@ -7,8 +7,8 @@ export interface PatternCost {
 }
 
 /**
- * Number of atoms per cost unit. Every character of the pattern counts like an atom, too, because groups and anchors
- * have a cost but are no atoms.
+ * Number of atoms per cost unit. Every character of the pattern also counts as an atom, because groups and anchors cost
+ * time, too.
  */
 const ATOMS_A_UNIT = 16;
 /** Cost of `\pL`, `\P{Greek}` or `[[:alpha:]]`: RE2 sorts, negates and case-folds hundreds of ranges. */

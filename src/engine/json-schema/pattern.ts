@@ -10,7 +10,10 @@ export interface Pattern {
 const LENGTH_MAX = 512;
 /** Maximum number of instructions in a compiled pattern. Matching time grows with it and with the text's length. */
 const SIZE_MAX = 500;
-/** Maximum number of atoms, checked before compilation. An atom needs between zero and two instructions. */
+/**
+ * Maximum number of atoms. Rejects most oversized patterns before they are compiled, although an atom may compile to
+ * less than one instruction.
+ */
 const ATOMS_MAX = 2 * SIZE_MAX;
 const PATTERNS_MAX = 100;
 /** Maximum cost of compiling all patterns of a schema, in units (about 100 ms). */
@@ -18,8 +21,8 @@ const UNITS_MAX = 2_000;
 /** Fixed cost of testing a text against a pattern, in units. Charged even for an empty text. */
 const UNITS_A_TEST = 20;
 /**
- * Number of steps (instructions times characters) per unit, in the worst case that every character leads to a new
- * state.
+ * Steps per cost unit. A step is one instruction for one character. Measured in the worst case, in which every
+ * character creates a new state of the automaton.
  */
 const STEPS_A_UNIT = 8;
 

@@ -16,7 +16,10 @@ export interface Prepared {
 /** Maximum number of subschemas. Ajv compiles them into one function, and V8 needs 0.3 ms for each subschema. */
 const SUBSCHEMAS_MAX = 500;
 const CHECKS_A_UNIT = 8;
-/** Keywords that cost an extra function call, or an error for each failing alternative. */
+/**
+ * Keywords whose validation costs more: an extra function call, or the creation of an error for each alternative that
+ * fails.
+ */
 const COSTLY = new Set(['$ref', 'anyOf', 'contains', 'not', 'oneOf']);
 const CHECKS_OF_COSTLY = 24;
 const COMPARING = new Set(['const', 'dependentRequired', 'enum']);
@@ -40,8 +43,8 @@ class Walk {
   private readonly places = new Map<string, unknown>();
   private subschemas = 0;
   /**
-   * Targets of `$ref`, by JSON pointer: the new name of the target in `$defs`, and the path of the first reference to
-   * it.
+   * Schemas that a `$ref` refers to, by JSON pointer. `name`: the new name in `$defs`. `askedAt`: the path of the first
+   * `$ref` to it.
    */
   private readonly targets = new Map<string, { name: string; askedAt: string }>();
 

@@ -18,9 +18,7 @@ export interface AutoReplySettings {
 export type NoReplyReason =
   'null_sender' | 'sender_is_a_machine' | 'automatic_message' | 'list_message' | 'not_addressed' | 'auth_failed';
 
-/**
- * Local parts that must not get an automatic reply: mail systems, lists, and addresses without a reader (RFC 3834, 2).
- */
+/** Local parts that must not get an automatic reply: mail systems, lists, and no-reply addresses (RFC 3834, 2). */
 const MACHINES =
   /^(?:mailer-daemon|postmaster|listserv|majordomo|(?:no|not|do[-_.]?not)[-_.]?reply(?:[-_.+].*)?|noreply.*|bounces?(?:[-_.+=].*)?|owner-.*|.*-(?:owner|request|bounces?)|srs[01][=+-].*|prvs=.*)$/i;
 const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;

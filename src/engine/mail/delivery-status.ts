@@ -40,7 +40,7 @@ export function recipientsOfStatus(text: string): ReportedRecipient[] {
 export function refusesAddress(status: string | null, said: string): boolean {
   const reply = replyCodeIn(said);
   // The enhanced code in the text takes precedence over `status`, because Sendmail reports 5.3.0 by default. A text
-  // without a reply code does not come from a server, so a general reply code is assumed.
+  // without a reply code is not the reply of a server, so a general code (450 or 554) is assumed.
   const text =
     reply === null
       ? `${status ?? ''} ${said}`

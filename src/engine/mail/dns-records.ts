@@ -336,8 +336,8 @@ function judgeDmarc({ name, value }: DnsRecord, { txt }: ObservedRecords): Judge
 }
 
 /**
- * Judges a name without a valid TXT record of this kind: `wrong` if a record resembles the expected one, otherwise
- * `missing`.
+ * Returns the result for a name without a valid record of the given kind (such as DMARC): `wrong` if a TXT record
+ * resembles one, otherwise `missing`.
  */
 function unrecognized(
   kind: string,

@@ -1,11 +1,11 @@
 /** Number of recipients of a domain's mail in a time window. */
 export interface MailCounts {
-  /** Recipients whose mail a server accepted or permanently rejected. */
+  /** Number of recipients whose mail a server accepted or permanently rejected. */
   sent: number;
   delivered: number;
   /** Permanent bounces, at submission or later. */
   bounced: number;
-  /** Recipients who reported the mail as spam. */
+  /** Number of recipients who reported the mail as spam. */
   complained: number;
 }
 

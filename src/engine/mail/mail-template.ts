@@ -27,7 +27,7 @@ type Token = [type: string, value: string, start?: number, end?: number, tokens?
 
 export interface ParsedTemplate {
   tokens: Token[];
-  /** Names in the tags, each without the part after its first dot. */
+  /** Names of the variables in the tags. From a dotted name, only the part before the first dot. */
   names: ReadonlySet<string>;
   isHtml: boolean;
 }

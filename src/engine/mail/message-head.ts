@@ -23,8 +23,8 @@ export function headEndOf(bytes: Buffer): number {
     const at = searched.indexOf(mark);
     if (at === -1) continue;
     end = at + mark.length;
-    // The first empty line ends the section, with any kind of line break. The searches for the other line breaks
-    // therefore only look for an earlier empty line. It may overlap with this empty line by one byte.
+    // An empty line with another kind of line break ends the section if it comes earlier, so the search continues
+    // before this one. Both may share one byte.
     searched = bytes.subarray(0, at + 1);
   }
   return end;

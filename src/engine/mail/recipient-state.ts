@@ -46,7 +46,10 @@ export const EMAIL_STATUSES = [
   'dlq',
 ] as const;
 
-/** Status of an email's recipients that have no final result yet. `retrying`: another attempt follows. */
+/**
+ * Status of the transfer of an email. Applies to its recipients that have no final result yet. `retrying`: another
+ * attempt follows.
+ */
 export type HandingOver = 'retrying' | 'delivered' | 'failed' | 'dlq';
 
 type Transitions = Partial<Record<FactKind, RecipientState>>;

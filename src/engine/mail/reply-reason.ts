@@ -111,8 +111,8 @@ export function reasonOf(enhanced: string | null, text: string): ReplyReason | n
 
 function namesRecipient(enhanced: string | null, text: string): boolean {
   if (enhanced !== null && RECIPIENT_CODES.test(enhanced)) return enhanced !== '5.1.0' || !POLICY.test(text);
-  // Only with these four codes can the text blame the address. Large providers use 5.4.1 and 5.5.0 for unknown
-  // addresses.
+  // With any other code, a text about an unknown address is not conclusive. Large providers use 5.4.1 and 5.5.0 for
+  // unknown addresses.
   if (enhanced !== null && !/^5\.(?:0\.0|4\.1|5\.0|7\.1)$/.test(enhanced)) return false;
   return UNKNOWN_RECIPIENT.test(text) && !NOT_OF_RECIPIENT.test(text) && !FULL.test(text);
 }

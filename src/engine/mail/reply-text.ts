@@ -2,7 +2,7 @@
 export interface ReplyParts {
   /** Text without quoted messages, their attribution lines and the signature. */
   reply: string;
-  /** Signature without its separator. Null if there is none. */
+  /** Signature without its separator. Null if the reply has no signature. */
   signature: string | null;
 }
 

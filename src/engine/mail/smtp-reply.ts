@@ -36,8 +36,8 @@ const GREYLIST_CLOCK = /\bgr[ea]y-?list\w*\b.*?\b(\d{1,2}):(\d{2})(?::(\d{2}))?\
 
 /**
  * Returns the outcome of a reply. The reply code says whether a failure is temporary. The enhanced code and the text
- * say what caused it (`reply-reason.ts`). Only a rejected recipient is suppressed, so doubtful cases get another
- * outcome.
+ * say what caused it (`reply-reason.ts`). Only `bounced` adds the recipient to the suppression list, so doubtful cases
+ * get another outcome.
  */
 export function classifyReply(reply: SmtpReply): SmtpVerdict {
   const { stage, code } = reply;

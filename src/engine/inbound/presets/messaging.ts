@@ -106,7 +106,7 @@ export const MESSAGING: readonly Preset[] = [
     },
     secret: 'The verification key of the event webhook, a public key in base64.',
     eventType: [[{ member: '0.event' }]],
-    // A request is a batch, and a repeated event may be in another batch.
+    // No id is used: a request is a batch, and SendGrid may repeat an event in another batch.
     dedupeId: [],
     response: null,
     retry: { note: 'SendGrid retries with growing delays for up to 24 hours.' },
