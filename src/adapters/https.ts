@@ -81,7 +81,10 @@ export class HttpsAdapter extends DestinationAdapter {
     return line && { ...line, headers: headersOf(outgoing, target) };
   }
 
-  /** Returns the body to send. Consecutive deliveries of the same text, as in a fan-out, share its encoded bytes. */
+  /**
+   * Returns the body to send. Encodes a text only once for consecutive deliveries, for example of an event to several
+   * destinations.
+   */
   private bytesOf(body: string | Buffer): string | Buffer {
     if (typeof body !== 'string') return body;
     if (this.last.text === body) return (this.last.bytes ??= Buffer.from(body));

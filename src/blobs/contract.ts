@@ -25,7 +25,8 @@ export interface Swept {
 
 /**
  * Stores bytes that are too large for a row: raw messages and attachments. A blob is written once and never changed. A
- * crash after a blob is written and before a row refers to it leaves an orphan, which is swept when its day expires.
+ * crash after a blob is written and before a row refers to it leaves an unused blob, which is removed like any other
+ * after its expiry day.
  */
 export abstract class BlobStore {
   /** Resolves once the bytes are durable. Throws 503, and stores nothing, while the storage is unavailable. */

@@ -347,8 +347,9 @@ const namesOf = ({ migrations }: DataSource): string[] =>
   migrations.map(({ name, constructor }) => name ?? constructor.name);
 
 /**
- * Rejects a database with migrations that this build does not contain. A newer build created tables and columns that
- * this build would misread. Processes of an older build that already run continue (docs/deploy.md, Upgrading).
+ * Rejects a database with migrations that this build does not contain: a newer build has created tables and columns
+ * that this build would misread. Checked only at start, so processes of an older build continue to run during an
+ * upgrade (docs/deploy.md, Upgrading).
  *
  * @throws ConfigError with one sentence that names the unknown migration and this build.
  */

@@ -101,7 +101,8 @@ async function ensureDatabase(url: string, name: string): Promise<void> {
   await client.connect();
   try {
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    // The default strategy copies the template through shared memory, whose pages then stay allocated.
+    // The default strategy (WAL_LOG) would copy the template database through shared buffers, whose memory then stays
+    // allocated.
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} STRATEGY FILE_COPY`);
   } catch (error) {
     if (errorCode(error) !== DUPLICATE_DATABASE) throw error;

@@ -55,7 +55,7 @@ export async function startService(
   await connect(source, waiting);
   if (member?.number === 1) await warnOfConnections(source, complete, member, logger);
   await reachRedis(complete, () => logger.warn('Waiting for Redis at REDIS_URL.'));
-  // The clock must follow the database clock before anything with a timestamp is created.
+  // Synchronizes the clock with the database's clock, before the service creates anything with a timestamp.
   const clock = new SystemClock();
   await retryUntilAvailable(() => followDatabase(clock, (text) => source.query(text)));
   watchFactories(extensions, complete.role);

@@ -5,9 +5,10 @@ import { addressSet, ipAddress, isLoopback, isUnspecified, specialPurpose, trans
  * Destinations that Posthorn may connect to. The policy is checked when a URL is stored, and again for every address of
  * every connection.
  *
- * `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. Loopback in this list also allows the names
- * `localhost` and `*.localhost`. Any other network in it also allows private names (one label, `.internal`, `.local`
- * …), but their resolved address must still be allowed. `allowHttp` allows plain http:.
+ * `allow` (EGRESS_ALLOW_CIDRS) lists networks that are allowed on any port. If it contains loopback, the names
+ * `localhost` and `*.localhost` are allowed, too. If it contains another network, private names (one label,
+ * `.internal`, `.local` …) are allowed, but only with a resolved address that is allowed. `allowHttp` allows plain
+ * http:.
  *
  * Names of metadata services and Posthorn's own listeners are always rejected.
  */

@@ -4,7 +4,7 @@ export interface RedactedExchange {
   /** URL without user, password and fragment, which are not sent. */
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Headers of the response. Null without a response. */
+  /** Response headers. Null if there was no response. */
   answered: Readonly<Record<string, string>> | null;
 }
 

@@ -9,7 +9,7 @@ import { handlerOf, type RouteHandler } from './routes.js';
 
 /**
  * Sets the audit mode of a route. Write it directly below `@Post`, `@Put`, `@Patch` or `@Delete`, so that the audit
- * runs inside the unit of work of `@Idempotent()`. Without `@Audit()`, every route that may change data is audited.
+ * runs inside the transaction of `@Idempotent()`. Without `@Audit()`, every route that may change data is audited.
  */
 export function Audit(mode: AuditMode = 'with-change'): MethodDecorator {
   const configured = withRouteConfig({ audit: mode });

@@ -20,9 +20,9 @@ const GUESSES: Quota = { count: 300, periodMs: 60_000 };
 const ENTRIES_MAX = 10_000;
 
 /**
- * Limits the guessing of credentials. A credential that this process has not seen recently is looked up in PostgreSQL
- * only while its client address has lookups left. Finding the credential refunds the lookup, so valid callers at the
- * same address are unaffected. Each process counts separately.
+ * Limits the guessing of credentials. A credential that this process has not seen recently costs a lookup in
+ * PostgreSQL. Each client address has a limited number of these lookups per minute. A lookup that finds a credential
+ * does not count, so callers with a valid key at the same address are unaffected. Each process counts separately.
  */
 @Injectable()
 export class CredentialLookupLimiter {

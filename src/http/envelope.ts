@@ -49,7 +49,7 @@ const FASTIFY_ERRORS: Readonly<Record<string, (bodyBytesMax: number) => ApiError
  */
 export function toApiError(error: unknown, bodyBytesMax = MB): ApiError {
   if (error instanceof ApiError) return error;
-  // Nest wraps the errors of Fastify's parsers.
+  // Nest wraps errors of Fastify's parsers in an `HttpException`, as its `cause`.
   if (error instanceof HttpException)
     return clientStatusOf(error.cause) === null
       ? (fromHttpException(error) ?? toApiError(undefined))

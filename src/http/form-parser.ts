@@ -30,7 +30,8 @@ export function registerFormParser(fastify: FastifyInstance): void {
       }
     },
   );
-  // Registered under a pattern, so that an extension can still register its own parser under the name of the type.
+  // Registered with a pattern, because an extension may register its own parser for the type by name. Fastify prefers a
+  // parser with the exact name.
   fastify.addContentTypeParser(
     /^multipart\/form-data\s*;/i,
     { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },

@@ -14,7 +14,7 @@ const KEYS_MAX = 10_000;
 /** Retries failed releases of idempotency keys. Without a release, callers would get 409 until the lease ends. */
 @Injectable()
 export class IdempotencyReleaseRetry {
-  /** Reservations to release, with the end of their leases on the monotonic clock. */
+  /** Reserved idempotency keys to release, with the end of their leases on the monotonic clock. */
   private readonly waiting = new Map<Reservation, number>();
 
   constructor(

@@ -120,8 +120,8 @@ export class PinoLogger implements LoggerService {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const text = message instanceof Error ? message.message : message;
     if (typeof text !== 'string') return false;
-    // Checks the message together with the error in the field `err`, which contains the cause. The message alone is
-    // only a sentence for the caller.
+    // The patterns of outages match error messages. They are in the field `err`, so this checks the log message
+    // together with that error.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);

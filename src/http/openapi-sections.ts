@@ -1,8 +1,8 @@
 import { ApiExtension, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 
 /**
- * Name of an OpenAPI extension property that marks an operation which needs a preparation. Without it, the example
- * would fail if a reader tries the operations of the page from top to bottom.
+ * Name of an OpenAPI extension property for operations whose example fails if a reader tries the operations of the page
+ * from top to bottom. Its value says what to do first.
  */
 export const TRY_IT_OUT = 'x-try-it-out';
 

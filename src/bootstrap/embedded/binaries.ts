@@ -26,7 +26,7 @@ export interface Binaries {
 const PLATFORMS: ReadonlySet<string> = new Set(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']);
 
 /**
- * Finds the PostgreSQL that npm installed for this platform and makes it executable by the account.
+ * Finds the PostgreSQL that npm installed for this platform, and makes it executable by the account that runs it.
  *
  * @throws EmbeddedPostgresError if none is installed.
  */

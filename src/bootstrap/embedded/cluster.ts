@@ -58,7 +58,10 @@ export function makeDataDir(dataDir: string): string {
   }
 }
 
-/** Returns the path `postgres` in DATA_DIR: the cluster's directory, or a link to one that the account can reach. */
+/**
+ * Returns the path `postgres` in DATA_DIR. It is the cluster's directory, or a link to it if PostgreSQL's account
+ * cannot reach DATA_DIR.
+ */
 export function clusterLink(dataDir: string): string {
   return path.join(dataDir, 'postgres');
 }
@@ -131,7 +134,8 @@ function pidFilePath(clusterDir: string): string {
 }
 
 /**
- * Returns the directory in which to create a cluster: DATA_DIR, or `SYSTEM_DIR` if the account cannot reach DATA_DIR.
+ * Returns the directory in which to create a cluster: DATA_DIR, or one in `SYSTEM_DIR` if PostgreSQL's account cannot
+ * reach DATA_DIR.
  */
 export function placeFor(dataDir: string, account: Account): string {
   admit(dataDir, account);

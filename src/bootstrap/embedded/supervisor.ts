@@ -46,7 +46,7 @@ export class Supervisor {
   }
 
   /**
-   * Adopts or starts the server.
+   * Adopts a running server, or starts one.
    *
    * @throws EmbeddedPostgresError if no server could be adopted or started.
    */

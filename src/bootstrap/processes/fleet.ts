@@ -105,7 +105,8 @@ export class Fleet {
         reject(failure === null ? new EndedWithoutReason(number, how, livedMs) : new Error(failure));
         if (this.stopping.signal.aborted && this.running.size === 0) this.resolveGone();
       };
-      // While a process runs, this error only means that a message was not sent. `close` reports the end of a process.
+      // Handles only the error of a failed start. An error of a running process means that a message was not sent.
+      // `close` reports the end of a process.
       worker.on(
         'error',
         (error) => worker.process.pid === undefined && ended(`could not be started: ${error.message}`),

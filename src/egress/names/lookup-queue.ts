@@ -98,7 +98,10 @@ export class LookupQueue {
   }
 }
 
-/** Returns a name's share: its last two labels, or three for suffixes like `co.uk`. A wrong share only adds delay. */
+/**
+ * Returns the group (share) of a name: its last two labels, or three for suffixes like `co.uk`. A wrong group only adds
+ * delay.
+ */
 export function shareOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '');
   const second = labels.at(-2) ?? '';

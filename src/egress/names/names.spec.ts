@@ -139,7 +139,7 @@ describe('names whose servers never respond', () => {
     );
     const asked = names({ deadlineMs: 20_000 });
     const slow = Array.from({ length: 300 }, (_each, n) => reasonOf(asked, `n${n}.slow-${n % 3}.example`));
-    // At most 32 lookups run per share.
+    // At most 32 lookups run per group of names (share).
     expect(asked.figures()).toEqual({ running: 3 * 32, waiting: 300 - 3 * 32 });
 
     expect(await addressesOf(asked, 'hooks.example.com')).toEqual(['192.0.2.1']);

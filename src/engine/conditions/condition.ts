@@ -39,8 +39,8 @@ export function compileCondition(
 }
 
 /**
- * Compiles a filter, which has the same syntax as a rule's `when`. A test without a type is a `json` test. A filter
- * with a `json` test, inside `not` or outside, matches only JSON bodies of at most 128 KB.
+ * Compiles a filter, which has the same syntax as a rule's `when`. A test without a `type` is a `json` test. A filter
+ * that contains a `json` test, even inside `not`, matches only JSON bodies of at most 128 KB.
  */
 export function compileFilter(value: unknown, at: string): { condition: Condition } | { faults: Fault[] } {
   const compiler = new Compiler('json');

@@ -171,7 +171,9 @@ const ANSWERERS: Readonly<Record<ResponseType, Answerer>> = {
   },
 };
 
-/** Returns whether a secret is set and verification failed. The pipeline rejects the request in this case. */
+/**
+ * Returns whether a secret is set and verification failed. Handshakes ignore such a request, and other code rejects it.
+ */
 function isForged({ verification, hasSecret }: HandshakeContext): boolean {
   return hasSecret && verification === 'failed';
 }

@@ -14,7 +14,10 @@ export interface Preset {
    * Sources of the id that the provider repeats in a retry (see `Recipe`). Empty if no id is safe for deduplication.
    */
   dedupeId: readonly Recipe[];
-  /** Methods of the provider's unsigned and empty URL checks. Such a request gets 200 and creates no event. */
+  /**
+   * Methods of the empty, unsigned requests with which the provider checks the URL. Such a request gets 200 and creates
+   * no event.
+   */
   urlCheck?: readonly ('GET' | 'HEAD')[];
   /** Default response of the endpoint, or null for the global default. */
   response: ResponseSettings | null;

@@ -151,7 +151,7 @@ export type Scheme =
   | { kind: 'mailgun' }
   /** Every item of the body has a signature. The key is encoded in hex. */
   | { kind: 'adyen' }
-  /** Every item of the body repeats the secret. */
+  /** Every item of the body contains the secret. */
   | { kind: 'client-state' }
   | { kind: 'twilio' }
   /** The `Authorization` header contains `Bearer` and the secret. */
@@ -161,7 +161,10 @@ export type Scheme =
   | SharedJwtScheme
   /** RSA with a certificate that PayPal publishes. The secret is the id of the webhook, which the signature covers. */
   | { kind: 'paypal' }
-  /** RSA with an AWS certificate, valid for all topics and accounts. A secret is the ARN of an accepted topic. */
+  /**
+   * RSA with a certificate of AWS, which signs the messages of all topics and accounts. Each secret is therefore the
+   * ARN of an accepted topic.
+   */
   | { kind: 'sns' }
   | CodeScheme
   | { kind: 'none' };

@@ -8,8 +8,8 @@ const EACH_RUN = new RegExp(`${WORD}(?:\\s*${WORD})*`, 'gi');
 
 /**
  * Replaces the encoded words of a header value (RFC 2047) by their text, in linear time. Adjacent words of one charset
- * are decoded together, because many senders split a character over two words. `show` may change the text of adjacent
- * words.
+ * are decoded together, because many senders split a character over two words. `show` is applied to the decoded text of
+ * each group of adjacent words.
  */
 export function decodeWords(
   value: string,

@@ -8,7 +8,7 @@ export const CONVERTED_CHARACTERS_MAX = 256 * 1024;
  */
 const LEVELS_MAX = 500;
 /**
- * Maximum nesting of all elements, including those with an optional end tag. Such elements nest only if their kinds
+ * Maximum nesting of all elements. Also counts elements with an optional end tag, which nest only if different kinds
  * alternate.
  */
 const OPEN_ELEMENTS_MAX = 5_000;

@@ -138,8 +138,8 @@ function readTag(source: string, at: number, isHtml: boolean): { tag: Tag | null
 }
 
 /**
- * Reverts changes that React makes to the text of a tag: empty comments between texts and expressions, and an escaped
- * `&`.
+ * Reverts two changes that React makes to a tag when it renders a template's HTML: it inserts empty comments between
+ * texts and expressions, and escapes `&`.
  */
 function withoutReact(inner: string): string {
   return inner.replaceAll('<!-- -->', '').replaceAll('&amp;', '&');

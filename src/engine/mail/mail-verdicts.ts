@@ -13,7 +13,7 @@ export interface Verdicts {
   spf: AuthVerdict;
   dkim: AuthVerdict;
   dmarc: AuthVerdict;
-  /** Policy of the DMARC record. Null without a record. */
+  /** Policy of the author domain's DMARC record. Null if the domain has no record. */
   dmarcPolicy: DmarcPolicy | null;
   /**
    * ARC result (RFC 8617). For information only, because it relies on the report of an intermediary that may have
@@ -86,7 +86,7 @@ export interface Judged {
   auth: Auth;
   verdicts: Pick<Verdicts, 'dmarc' | 'dmarcPolicy' | 'virus'>;
   sizeBytes: number;
-  /** Reason that was already recorded during the SMTP transaction. */
+  /** Quarantine reason that was determined during the SMTP transaction. Null if there was none. */
   reason: QuarantineReason | null;
   alias: { allowedSenders: readonly string[]; maxSizeBytes: number | null };
 }

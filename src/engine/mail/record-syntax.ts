@@ -65,7 +65,9 @@ export function isSpf(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
 
-/** Returns the mechanisms before `all`, in lower case and without a leading plus. Verifiers ignore the others. */
+/**
+ * Returns the mechanisms before `all`, in lower case and without a leading plus. Verifiers ignore those after `all`.
+ */
 export function spfMechanisms(policy: string): string[] {
   const terms = spfTerms(policy).map((term) => term.toLowerCase().replace(/^\+/, '').replace(/\.$/, ''));
   const all = terms.findIndex((term) => /^[?~-]?all$/.test(term));

@@ -139,9 +139,9 @@ function withoutQuotes(lines: readonly string[]): string[] {
 }
 
 /**
- * Returns the line index of the signature: `from` includes its separator, `text` does not. Without a signature, both
- * are the number of lines. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or a line that
- * phones add.
+ * Returns the line indexes at which the signature starts: `from` with its separator, `text` without it. Both are the
+ * number of lines if there is no signature. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or
+ * a line that phones add.
  */
 function signatureOf(lines: readonly string[]): { from: number; text: number } {
   const last = lines.findLastIndex((line) => line.trim() !== '');
