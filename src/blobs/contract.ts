@@ -79,7 +79,7 @@ export abstract class NamedBlobStore extends BlobStore {
 
   /**
    * Removes blobs whose expiry day is before `beforeDay`, while `mayGoOn()` is true. A worker process calls this every
-   * hour. Returns `isMore: false` if the storage removes expired blobs by itself.
+   * hour. A storage that removes expired blobs by itself only returns `isMore: false`.
    */
   abstract sweep(beforeDay: number, mayGoOn: () => boolean): Promise<Swept>;
 }

@@ -239,8 +239,8 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the index at which the search for an end marker of this length continues. The last searched bytes are
-   * searched again, because the marker may start there.
+   * Returns the index at which to continue the search for an end marker of `endBytes` bytes. Goes back a few bytes,
+   * because the searched bytes may end with the start of the marker.
    */
   private searchedBut(endBytes: number): number {
     return Math.max(0, this.searched - endBytes + 1);

@@ -47,8 +47,8 @@ describe('a canary server on loopback', () => {
   });
 
   afterEach(async () => {
-    // A server accepts connections in order. If the test's own connection is accepted first, nothing else has connected
-    // before.
+    // Connects to each canary, which accepts connections in order. If this connection is its first, the code under test
+    // has not connected.
     for (const [index, canary] of canaries.entries()) {
       const before = canary.connections;
       const probe = net.connect(port, index === 0 ? '127.0.0.1' : '::1');

@@ -27,8 +27,8 @@ const HEADERS_MAX = 4_096;
 const URL_MAX = 2_048;
 
 /**
- * Returns the exchange to store. `own`: the event's headers. If `isHidden` returns true for a header's name, its value
- * is replaced by `hidden`.
+ * Returns the exchange to store. Stores null for header values that the event's headers (`own`) also contain, and
+ * `hidden` for the values of headers whose name satisfies `isHidden`.
  */
 export function storableExchange(
   { method, url, headers, answered }: RedactedExchange,
@@ -47,8 +47,8 @@ export function storableExchange(
 }
 
 /**
- * Returns the exchange, with the header values that only the event stores. These values are empty once the event is
- * erased.
+ * Returns a stored exchange with all header values. Inserts the values that only the event stores, or empty values if
+ * the event has been erased.
  */
 export function redactExchange(
   { headers, ...rest }: KeptExchange,

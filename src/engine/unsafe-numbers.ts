@@ -41,8 +41,8 @@ export function unsafeNumbers(text: string, kept: ReadonlySet<string>): Fault[] 
 /** Returns whether JavaScript would change the number. Treats `-0` and `1.0` as equal to `0` and `1`. */
 export function isUnsafe(number: string): boolean {
   const value = Number(number);
-  // The number is either 0 or too small for JavaScript (1e-400) and therefore unsafe. Checks only the digits before the
-  // exponent, which may have a million digits.
+  // JavaScript reads the number as 0. It is unsafe if a digit before the exponent is not 0, as in 1e-400. Does not
+  // parse the exponent, which may have a million digits.
   if (value === 0) return /[1-9]/.test(number.split(/e/i, 1)[0] ?? '');
   return !Number.isFinite(value) || compareDecimals(String(value), number) !== 0;
 }

@@ -28,8 +28,8 @@ const HEADERS = {
 };
 
 /**
- * Swagger UI's files, as packaged by @fastify/swagger-ui. In package.json, this package has the name swagger-ui-dist.
- * The original swagger-ui-dist depends on install telemetry (docs/adr/0040).
+ * Swagger UI's files, as packaged by @fastify/swagger-ui. In package.json, swagger-ui-dist is an alias of this package,
+ * because the original swagger-ui-dist depends on install telemetry (docs/adr/0040).
  */
 const UI_FILES = path.join(
   path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),

@@ -63,8 +63,8 @@ export function routeOf(method: string, url: string): string {
 }
 
 /**
- * Returns whether the key of a rejected request must be looked up. An earlier request with this key may have succeeded
- * before its target was deleted. Its response must then be repeated. Rejections are never stored.
+ * Returns whether an earlier request with the same key may have succeeded, although this one is rejected with `error`:
+ * its target may have been deleted in between. The stored response is then repeated.
  */
 export function mayHaveSucceeded(error: ApiError): boolean {
   return OF_STATE.has(error.type) && !isAboutKey(error);

@@ -15,8 +15,8 @@ export interface InProcessRequest<Body> {
 }
 
 /**
- * Route of an in-process request. The request's body is checked like the body of an HTTP request to this route.
- * Idempotency keys apply to the route's path.
+ * Route whose rules apply to an in-process request: its body is checked as in an HTTP request to this route, and
+ * idempotency keys are scoped to the route's path.
  */
 export interface InProcessRoute<Controller extends object> {
   controller: Type<Controller>;

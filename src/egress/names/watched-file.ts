@@ -4,7 +4,8 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * Parsed content of a small system file. Reads the file again when it changes. Treats a missing or unreadable file as
- * empty. Reads synchronously, because `getaddrinfo` calls may occupy the thread pool.
+ * empty. Reads synchronously: an asynchronous read would wait for the thread pool, which `getaddrinfo` calls may
+ * occupy.
  */
 export class WatchedFile<T> {
   private value: T | null = null;

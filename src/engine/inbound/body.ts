@@ -66,8 +66,8 @@ export function isForm(request: Received): boolean {
 }
 
 /**
- * Returns the form fields without files. Empty if the body is not a form, or a URL-encoded form of over 1 MB. Read
- * only, because the fields are cached.
+ * Returns the form fields without files. Empty if the body is not a form, or if it is a URL-encoded form of over 1 MB.
+ * Do not modify the result, because it is cached.
  */
 export function formOf(request: Received): URLSearchParams {
   const type = headerOf(request, 'content-type');

@@ -27,7 +27,7 @@ export const UNSAFE_PATH =
 
 /**
  * Returns the target's URL, extended by the received path and query. Returns null if the path could escape the target's
- * own path, also after a proxy or a server decodes it.
+ * own path, even if only after a proxy or a server decodes it.
  */
 export function forwardedUrl(
   target: URL,

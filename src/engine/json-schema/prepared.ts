@@ -146,8 +146,8 @@ function priceOf(keywords: readonly [string, unknown][]): [own: number, scans: n
     const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 1;
     checks += COSTLY.has(keyword) ? entries * CHECKS_OF_COSTLY : entries;
     if (COMPARING.has(keyword)) checks += sizeOf(value);
-    // Validating such a keyword may read the whole value several times: once for each alternative (`enum`, `anyOf`) or
-    // for each pattern.
+    // These keywords may read the whole value several times: once for each alternative (`enum`, `anyOf`) or for each
+    // pattern.
     const isScanOfEach = keyword === 'enum' || keyword === 'patternProperties' || SCHEMA_LIST.has(keyword);
     scans += isScanOfEach ? entries : 1;
   }

@@ -1,6 +1,6 @@
 /**
  * State of a recipient. `sending`: the next attempt includes the recipient. `sent`: the server has the mail, but there
- * is no result yet. The API shows `sending`.
+ * is no result yet. The API shows this state as `sending`.
  */
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
