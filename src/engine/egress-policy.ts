@@ -104,7 +104,7 @@ export function originRefusal(
  */
 export function addressRefusal(address: string, family: IpFamily, port: number, policy: EgressPolicy): string | null {
   const ip = ipAddress(address);
-  // The resolver reports an IPv4-mapped address as IPv6, but Posthorn treats it as IPv4.
+  // Accepts the opposite mismatch: the resolver reports an IPv4-mapped address as IPv6, but Posthorn treats it as IPv4.
   if (ip === null || (family === 4 && ip.family === 6)) return 'The address is not a valid IP address.';
   return ipRefusal(ip, port, policy);
 }

@@ -63,7 +63,10 @@ export interface EdgeRouteConfig {
   checkBody?: CheckBody;
   /** Converts and validates the query, or throws 400. */
   checkQuery?: Check;
-  /** Runs class-validator after both checks, for classes with decorators that no schema can express. */
+  /**
+   * Runs class-validator after `checkQuery` and `checkBody`. Set only for classes with decorators that no JSON Schema
+   * can express.
+   */
   runDecorators?: RunDecorators;
 }
 

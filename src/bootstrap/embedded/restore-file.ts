@@ -190,7 +190,10 @@ async function place(entry: TarEntry, draft: string, account: Account): Promise<
   if (account !== null) chownSync(target, account.uid, account.gid);
 }
 
-/** Moves the cluster last, because its presence marks a complete restore. PostgreSQL fsyncs it at its start. */
+/**
+ * Moves the cluster last, because its presence marks a complete restore. PostgreSQL fsyncs the cluster's files when it
+ * starts.
+ */
 function settle(draft: string, cluster: string, link: string): void {
   renameSync(draft, cluster);
   if (cluster !== link) symlinkSync(cluster, link);

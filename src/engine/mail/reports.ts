@@ -149,7 +149,10 @@ function repliesByItself(message: MimePart): boolean {
   );
 }
 
-/** Returns whether the `Precedence` header marks a message as bulk mail. Some bounces have this header too. */
+/**
+ * Returns whether the `Precedence` header marks a message as bulk mail. Some bounces have this header, too, so it does
+ * not exclude a bounce.
+ */
 function isInBulk(message: MimePart): boolean {
   return /^(?:bulk|junk|list)\b/i.test(headerOf(message, 'precedence'));
 }

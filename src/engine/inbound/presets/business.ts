@@ -40,7 +40,7 @@ export const BUSINESS: readonly Preset[] = [
     }),
     secret: 'The client secret of the app.',
     eventType: [[{ member: '0.subscriptionType' }]],
-    // A request is a batch, and HubSpot does not guarantee that the ids in it are unique.
+    // No id is used: a request is a batch, and HubSpot does not guarantee that the ids in it are unique.
     dedupeId: [],
     response: null,
     retry: { attempts: 11, note: 'HubSpot retries up to ten times over 24 hours.' },
