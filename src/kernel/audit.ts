@@ -3,7 +3,10 @@ import type { Id } from './ids.js';
 /** Actor of an audited action: a key, member, operator, extension token, portal session, or an unknown caller. */
 export interface AuditActor {
   kind: 'key' | 'member' | 'operator' | 'token' | 'portal' | 'unknown';
-  /** `ek_…`, `mbr_…`, `pls_…`, or the token's subject. Null for the operator and for unknown callers. */
+  /**
+   * Id of the key (`ek_…`), member (`mbr_…`) or portal session (`pls_…`), or the subject of the extension's token. Null
+   * for the operator and for unknown callers.
+   */
   id: string | null;
   /** Id of the session, if the actor used a session instead of a key. */
   session?: string;

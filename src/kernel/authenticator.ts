@@ -39,8 +39,8 @@ export abstract class SessionAuthenticator {
 /** Identifies the caller by a customer portal token. Implemented in the portal context. */
 export abstract class PortalAuthenticator {
   /**
-   * Returns the caller for the portal token, or null if the token is invalid. `from` is the client's address. Rejects
-   * in the cases of `Authenticator.authenticate`.
+   * Returns the caller for the portal token, or null if the token is invalid. Rejects with 429 if the client's address
+   * `from` has tried too many unknown tokens. Also rejects if the storage is unavailable.
    */
   abstract authenticate(token: string, from: string): Promise<Caller | null>;
 }

@@ -26,9 +26,9 @@ export interface OwnMeasure {
  * Returns the new state after a reading of PostgreSQL's clock (`nowMs`). `own` is null for the first reading of a
  * process.
  *
- * A leap includes only time that the process did not measure on its own monotonic clock. A leap pauses retention for a
- * day of measured time, and a further leap restarts the pause. The pause ends early if PostgreSQL's clock is set back
- * to where it would be without the leap.
+ * Only time that the process did not measure on its own monotonic clock counts as a leap. A leap pauses retention for a
+ * day of measured time, and a further leap restarts this day. The pause ends early if PostgreSQL's clock is set back by
+ * the size of the leap.
  */
 export function lookAtClock(before: SeenClock, nowMs: number, own: OwnMeasure | null): SeenClock {
   const passedMs = Math.max(0, nowMs - before.seenAtMs);

@@ -69,8 +69,8 @@ export class Ids {
 
   private nextBytes(): Buffer {
     const nowMs = this.clock.nowMs();
-    // An id that is further in the future was created before a wrong clock was corrected. The next ids must not
-    // continue from it, because they would contain the wrong time.
+    // The last id may be far in the future, because it was created before a wrong clock was corrected. The next ids
+    // must not continue from it.
     if (nowMs > this.lastMs || this.lastMs - nowMs > AHEAD_MS_MAX) {
       this.lastMs = nowMs;
       ulidBytes(nowMs, random.next(), this.last);

@@ -4,7 +4,10 @@ const SEEN = 8;
 const TOGETHER_MS = 1.5;
 /** Number of consecutive useless lingers after which groups skip the linger. A single useless linger may be chance. */
 const IN_VAIN = 2;
-/** Maximum number of consecutive groups that skip the linger. Each useless linger doubles the number of skips. */
+/**
+ * Maximum number of consecutive groups that skip the linger. Each further useless linger doubles the number of groups
+ * that skip it.
+ */
 const AT_ONCE_MAX = 64;
 
 export interface LingerLimits {

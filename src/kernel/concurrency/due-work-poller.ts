@@ -8,7 +8,7 @@ const LOOK_MS = 1_000;
 const GOOD_MS = 3_000;
 /** Time limit of a poll. A poll that takes longer is treated as failed. */
 const DEADLINE_MS = 4_000;
-/** Interval at which a background loop polls by itself while the polls of this poller succeed. */
+/** Poll interval of an idle background loop while this poller works. */
 const ATTENDED_MS = 30_000;
 
 export interface DueWork {

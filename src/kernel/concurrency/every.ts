@@ -13,8 +13,8 @@ interface JobOptions {
    */
   removesByAge?: true;
   /**
-   * SQL for due work, by which `DueWorkPoller` wakes the job. While the poller succeeds, an idle job rests longer than
-   * its interval.
+   * SQL expression with which `DueWorkPoller` detects due work and then wakes the job. While these polls succeed, the
+   * job itself runs less often than its interval when it finds no work.
    */
   dueWork?: Pick<DueWork, 'name' | 'inMs'>;
 }

@@ -33,7 +33,7 @@ export class Loop {
   private stopped = true;
   private again = false;
   private failures = 0;
-  /** Time by which the next successful turn should begin, on the monotonic clock. */
+  /** Time on the monotonic clock by which the next turn should begin. A failed turn does not change it. */
   private dueMs = 0;
   /** End of the last successful turn, in milliseconds since the epoch. Null before the first one. */
   lastTurnAtMs: number | null = null;

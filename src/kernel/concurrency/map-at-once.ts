@@ -1,5 +1,5 @@
 /**
- * Returns the results of `work` for all items, in the order of the items. At most `atOnceMax` of them run at the same
+ * Returns the results of `work` for all items, in the order of the items. At most `atOnceMax` calls run at the same
  * time. Rejects with the first error, without waiting for the remaining items, which are still processed.
  */
 export async function mapAtOnce<T, R>(

@@ -25,8 +25,8 @@ const CONNECTIONS = { queue: 2, worker: 3 } as const;
 /** Idle timeout of connections. Exceeds a worker's polling interval, because reconnecting costs more than a query. */
 const IDLE_MS = 30_000;
 /**
- * Delay of an unavailable server's error. BullMQ gets the error only then, because it would otherwise retry without a
- * pause.
+ * Time by which the error of an unavailable server is delayed before BullMQ receives it. BullMQ would otherwise retry
+ * without a pause.
  */
 const REST_MS = 500;
 

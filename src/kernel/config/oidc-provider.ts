@@ -90,7 +90,10 @@ export function readOidc({
 export const DOMAINS_REQUIRED =
   'OIDC_DOMAINS is required with OIDC_ISSUER where there is more than one organization: list the domains whose addresses the identity provider verifies.';
 
-/** Returns whether the provider may only be used while there is a single organization. */
+/**
+ * Returns whether a provider has no list of domains. Such a provider is allowed only while there is a single
+ * organization.
+ */
 export function lacksDomains(provider: OidcProvider | null): boolean {
   return provider !== null && provider.domains.length === 0;
 }

@@ -33,8 +33,7 @@ const REPLACE: Statement = {
 
 const OLDEST_SECRET: Statement = {
   name: 'keyring.oldest_secret',
-  // Uses the index environments_pkey. Its row always has an encrypted value, because every environment has had a
-  // signing secret since the first release.
+  // Uses the index environments_pkey. The secret is never null: since the first release, every environment has had one.
   text: 'select id, secret from environments order by id limit 1',
 };
 

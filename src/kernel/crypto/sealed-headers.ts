@@ -23,8 +23,8 @@ interface Of {
  * Seals (encrypts) the values of sensitive headers, and of the headers named in `secret` (in lower case, `_` replaced
  * by `-`).
  *
- * The headers in `secret` contain credentials of the provider, which are the same in most requests. Such a value is
- * therefore sealed once for all requests of the environment (`Vault.sealRepeated`).
+ * Headers in `secret` contain credentials of the provider, which are equal in most requests. Each of their values is
+ * sealed once and reused for all requests of the environment (`Vault.sealRepeated`).
  */
 export function sealHeaders(
   vault: Pick<Vault, 'seal' | 'sealRepeated'>,
@@ -123,8 +123,8 @@ function isOpen(headers: StoredHeaders): headers is Record<string, string> {
 }
 
 /**
- * Returns where the headers of a request are stored: for a fan-out in the row of its message, otherwise in the row of
- * its event.
+ * Returns the row in which the headers of a request are stored: the row of the message if the request sent one to an
+ * application, otherwise the row of the event.
  */
 export function headersPlace({
   environmentId,

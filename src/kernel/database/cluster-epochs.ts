@@ -3,9 +3,10 @@ import { Database, type Statement } from './database.js';
 import { Notifications } from './notifications.js';
 
 /**
- * SQL expression for the current cluster and timeline. Reads the timeline from the name of the WAL file, which is
- * correct immediately after a promotion. The control file only has the timeline of the last checkpoint, which may be
- * minutes old. The timeline is null on a standby, which writes nothing.
+ * SQL expression for the current cluster and timeline. The timeline is null on a standby, which writes nothing.
+ *
+ * Reads the timeline from the name of the WAL file, which changes immediately at a promotion. The control file has the
+ * timeline of the last checkpoint, which may be minutes old.
  */
 const NOW = `(
   select system_identifier, case when not pg_is_in_recovery()
@@ -16,8 +17,8 @@ const NOW = `(
  * SQL expression for the epoch of the current transaction. Each cluster and timeline has its own epoch, because
  * transaction ids are comparable only within one cluster and timeline.
  *
- * If the newest recorded epoch is of another cluster or timeline, the result is a higher epoch, even before that epoch
- * is recorded. Skipped timelines are counted too, so that two timelines never share an epoch.
+ * If the newest recorded epoch belongs to another cluster or timeline, the result is a higher epoch, which need not be
+ * recorded yet. It increases by the number of new timelines, so that two timelines never share an epoch.
  */
 export const EPOCH = `(
   select c.epoch + case when n.timeline_id is null then 0 when c.system_identifier <> n.system_identifier then 1

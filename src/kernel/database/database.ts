@@ -308,7 +308,7 @@ export class Database {
       throw error;
     }
     if (unit.ended) {
-      // The unit of work failed while its transaction began, so it cannot end this transaction itself.
+      // The unit of work ended while its transaction began, so only this method can roll the transaction back.
       await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();
       throw new Error('The unit of work ended while its transaction began.');

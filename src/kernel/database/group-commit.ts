@@ -89,8 +89,8 @@ export class GroupCommit<T, R> {
   }
 
   /**
-   * Takes the waiting items, so that the caller can write them in its own commit, even during another write. Null if no
-   * item waits.
+   * Returns the waiting items, which the caller then writes in its own commit. Null if no item waits. Can be called
+   * while this group commit writes other items.
    */
   carry(): Carried<T, R> | null {
     if (this.waiting.length === 0) return null;

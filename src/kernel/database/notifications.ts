@@ -14,7 +14,7 @@ const TURN_MS = 500;
 /** Heartbeat interval. Long, because heartbeats are an idle service's only load and wake all listening connections. */
 const BEAT_MS = 2_500;
 /**
- * Maximum delay of a heartbeat. If it is exceeded, 5 s after the last heartbeat arrived, the LISTEN connection is
+ * Maximum time from the commit of a heartbeat to its arrival. If a heartbeat takes longer, the LISTEN connection is
  * replaced.
  */
 const BEAT_LATE_MS = 2_500;

@@ -48,7 +48,7 @@ export class PlannedPool {
       idleTimeoutMillis: IDLE_MS_MAX,
       pipeline: isPooled,
     });
-    // A connection that breaks while it is idle is replaced by the next query.
+    // Ignored, because the next query replaces a connection that broke while it was idle.
     this.pool.on('error', () => undefined);
   }
 

@@ -56,7 +56,7 @@ export class RetentionGate {
   }
 
   /**
-   * Reads the clocks regularly, because the last reading must be recent also while no job of this process calls
+   * Reads the clocks regularly. Otherwise, the last reading would become too old while no job of this process calls
    * `isOpen`.
    */
   @Every(EVERY_MS, { name: 'Retention gate' })

@@ -33,8 +33,8 @@ export type ColumnValues<Row> = { [Column in keyof Row]?: Row[Column] | (() => s
 /**
  * TypeORM's repository for the rows of one tenant. A query without the tenant does not compile.
  *
- * Queries run in the current transaction, if there is one. Otherwise, a write opens a transaction, which belongs to the
- * current unit of work like that of a writing statement of `Database.query`.
+ * Queries run in the current transaction, if there is one. Otherwise, a write opens a transaction. Inside a unit of
+ * work, that transaction stays open until the unit ends.
  */
 export class TenantRepository<Row extends TenantRow> {
   constructor(

@@ -4,7 +4,7 @@
  * `pg_snapshot_xmin` also covers the other databases of the server, so a long transaction of another database would
  * keep it low. This expression ignores transactions that are known to belong to another database.
  *
- * A transaction of another database that ends during the query is not ignored, so the result may be lower than an
+ * A transaction of another database that ends during the query is not ignored. The result may then be lower than an
  * earlier result. This is harmless, because readers never move back.
  *
  * Use the expression in a single-statement transaction. The snapshot is then older than the list of running backends,

@@ -53,7 +53,10 @@ export class Metrics {
     this.ofAll = ofAll;
   }
 
-  /** Starts the default metrics at the first scrape. Measuring the lag wakes an idle process 100 times a second. */
+  /**
+   * Starts the default metrics only at the first scrape, because sampling the event loop lag wakes an idle process 100
+   * times a second.
+   */
   private async watch(): Promise<void> {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
@@ -119,6 +122,6 @@ export class Metrics {
 /** Removes the values of one gauge, because a gauge whose source is unavailable must not report 0. */
 function withdraw<L extends string>(gauge: Gauge<L>, labelNames: readonly L[]): void {
   gauge.reset();
-  // After `reset`, a gauge without labels has the value 0.
+  // After `reset`, a gauge without labels would report 0.
   if (labelNames.length === 0) gauge.remove();
 }
