@@ -34,7 +34,10 @@ export interface ComposedMessage {
   attachments: readonly ComposedAttachment[];
 }
 
-/** The header fields to sign (RFC 6376, section 5.4.1, and RFC 8058). Signs no field more often than it occurs. */
+/**
+ * The header fields to sign (RFC 6376, section 5.4.1, and RFC 8058). No field is oversigned (signed more often than it
+ * occurs).
+ */
 const SIGNED_FIELDS = [
   'From',
   'Sender',
@@ -59,7 +62,7 @@ const SIGNED_FIELDS = [
   'List-Archive',
 ];
 
-/** Header fields that an email provider such as SES replaces. They are not signed if the transport replaces them. */
+/** Header fields that some email providers replace, such as SES. They are not signed for such a provider. */
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
@@ -74,16 +77,17 @@ const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;
 
-/** Thrown if the message has no signature, or has lines that servers interpret differently. */
+/** Thrown if the message could not be signed, or if a line is too long or does not end in CRLF. */
 export class NotComposed extends Error {}
 
 /**
- * Builds the bytes of a message that every attempt sends. Depends only on its arguments.
+ * Builds the bytes of a message, which all attempts send. Depends only on its arguments.
  *
  * Lines end in CRLF. The message is signed for the domain (RFC 6376, rsa-sha256, relaxed/relaxed). The signature
  * excludes Message-ID and Date if the transport rewrites them. With an Ed25519 key, a second signature (RFC 8463)
- * follows the first one. Throws `NotComposed` for an unsigned result, which the libraries return if they cannot use a
- * key.
+ * follows the first one.
+ *
+ * Throws `NotComposed` if the libraries return an unsigned message, because they could not use a key.
  */
 export async function compose(
   message: ComposedMessage,

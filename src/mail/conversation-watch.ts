@@ -41,7 +41,10 @@ export class ConversationWatch {
 
   constructor(private readonly answerMsMax: number) {}
 
-  /** Returns the options for nodemailer. nodemailer's own time limits apply while this watch observes no traffic. */
+  /**
+   * Returns the options for nodemailer. nodemailer's own time limits end connections on which this watch observes no
+   * traffic.
+   */
   get options(): WatchedOptions {
     const greetingMs = waitMs('greeting', this.answerMsMax);
     return {

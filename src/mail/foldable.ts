@@ -5,12 +5,18 @@ const WORD_BYTES_MAX = 900;
 /** Number of bytes per encoded word. The word then has 56 characters, of at most 75 (RFC 2047, section 2). */
 const CHUNK = /[^]{1,33}/g;
 
-/** Pattern of white space that nodemailer would fold into a separate line, at which some servers end the header. */
+/**
+ * Matches long white space. nodemailer would fold it into a line of its own, which some servers treat as the end of the
+ * headers.
+ */
 const RUN = /[ \t]{40,}/g;
 
 /**
  * Returns the value of an unstructured header in a form that nodemailer can fold. nodemailer folds ASCII text only at
- * spaces, so text with an overlong word or many spaces is split into encoded words, which mail clients join.
+ * spaces.
+ *
+ * Text with an overlong word or a long run of spaces is therefore split into encoded words, which mail clients join
+ * again.
  */
 export function foldable(text: string): string {
   const trimmed = text.trimEnd();

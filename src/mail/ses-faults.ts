@@ -90,7 +90,8 @@ function answered(error: unknown): { name: string; message: string; status: numb
     $response?: { statusCode?: number };
   };
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? 0;
-  // Either an error inside a successful response, or a body that is not from SES. The parser's message would not help.
+  // Not an error of SES: the response was successful but not readable, or its body is not JSON. The message of the
+  // parser would not explain this.
   if (status < 300 || error.name === 'SyntaxError')
     return {
       name: status === 0 ? `The request could not be made (${error.name})` : `Status ${status}`,

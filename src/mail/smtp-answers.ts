@@ -67,7 +67,7 @@ export function readClosing(recipients: readonly string[], reply: string): ReadA
   return merged(recipients.map((address) => answer(address, 'mail', reply, 421, recipients.length)));
 }
 
-/** Returns the report of a submission that was not sent, because no slot became free in time. */
+/** Returns the report for a message that was not sent, because no connection slot became free in time. */
 export function notSent(recipients: readonly string[], text: string, retryAfterMs: number): SubmissionReport {
   const replies = recipients.map((address) => ({
     address,

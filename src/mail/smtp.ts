@@ -28,7 +28,10 @@ const CONNECTIONS = 10;
 const MESSAGES_PER_CONNECTION = 100;
 const TURN_AGAIN_MS = 5_000;
 const RELAY = 'relay';
-/** Time limit for checking whether the relay offers SMTPUTF8, and cache times of a result and of a failed check. */
+/**
+ * Time limit for checking whether the relay offers SMTPUTF8. The constants below are the cache times of a result and of
+ * a failed check.
+ */
 const OFFER_MS_MAX = 5_000;
 const OFFER_KEPT_MS = 600_000;
 const NO_OFFER_KEPT_MS = 30_000;

@@ -11,8 +11,8 @@ interface Gate {
   slowUntilMs: number;
   waiting: (() => void)[];
   /**
-   * Number of submissions that wait for a slot, or were woken and must check again. While there are any, the state of
-   * the domain is kept.
+   * Number of submissions that wait for a slot, or were woken and must check again. The state of the domain stays in
+   * memory while there are any.
    */
   waiters: number;
   /** Number of slots in use whose conversation is stalled. */

@@ -275,7 +275,7 @@ function settled(
   };
 }
 
-/** Returns one report for several domains. `isUnreachable` is false, because other domains may be reachable. */
+/** Merges the reports of several domains. `isUnreachable` is false, because other domains may be reachable. */
 function together(reports: readonly SubmissionReport[]): SubmissionReport {
   const longestMs = Math.max(0, ...reports.map(({ retryAfterMs }) => retryAfterMs ?? 0));
   return {
