@@ -13,9 +13,9 @@ import { type Config, loadConfig } from './kernel/config/config.js';
 import { VERSION } from './kernel/version.js';
 
 /**
- * Imports the service, which consists of about two thousand files. Because the import is slow, invalid environment
- * variables are reported before it, and it runs on another core while PostgreSQL starts. The import in `serve` reports
- * errors.
+ * Imports the service, which consists of about two thousand files. The import is slow, so invalid environment variables
+ * are reported before it. While PostgreSQL starts, the import already runs on another core. Its errors are ignored
+ * then, because `serve` imports the same file and reports them.
  */
 const loadService = () => import('./bootstrap/service.js');
 

@@ -8,8 +8,8 @@ type Fields = Record<string, unknown>;
 export type ResourceReader = (context: ExecutionContext) => Promise<Fields | null>;
 
 /**
- * Handler that returns a resource's state for the audit log. `nothing`: there is no such handler. `content`: the state
- * must not be copied.
+ * Handler that returns the state of a resource for the audit log. `nothing`: there is no such handler. `content`: the
+ * state is content, which must not be copied into the log.
  */
 export type Shown = ResourceReader | 'nothing' | 'content';
 

@@ -14,7 +14,7 @@ export interface RouteHandler {
   /** Path in Nest's form, with a leading slash: `/v1/keys/:id`. */
   path: string;
   instance: () => object;
-  /** Configuration of the route. Fastify uses the same object, so that changes take effect. */
+  /** Configuration of the route. It is the object that Fastify reads, so a change to it takes effect. */
   config: EdgeRouteConfig;
   /** Class of the whole body, `@Body() dto: SomeDto`. Null if the handler has no such parameter. */
   body: Type | null;

@@ -23,8 +23,7 @@ interface Compiled {
   properties: Record<string, ParameterSchema>;
   verbatim: ReadonlySet<string>;
   /**
-   * Fields in which numbers are not checked. Null if only these fields can contain a number, so that no check is
-   * needed.
+   * Fields in which numbers are not checked. Null if no other field can contain a number, so that the check is skipped.
    */
   numbersExcept: ReadonlySet<string> | null;
   fixed: ReadonlyMap<string, string>;
@@ -387,7 +386,7 @@ function engine(schemas: Record<string, unknown>, allErrors: boolean): Ajv {
   };
   const ajv = new Ajv({
     allErrors,
-    // Adds the rejected value to each error, because some messages contain a count of its items.
+    // Adds the rejected value to each error: for an array, some messages contain the number of its items.
     verbose: allErrors,
     strict: false,
     validateSchema: false,

@@ -105,7 +105,7 @@ const STRUCTURAL: ReadonlySet<string> = new Set([
   ValidationTypes.WHITELIST,
 ]);
 
-/** Cache of the described classes: each field with its decorators, own and inherited. */
+/** Caches the fields of each described class with their decorators, including inherited ones. */
 const described = new WeakMap<Type, [string, Constraint[]][]>();
 
 /** Classes of bodies and queries: the fields that class-validator checks, and the nested classes. */
@@ -316,10 +316,11 @@ function hasIdentifier({ constraintCls }: Constraint): boolean {
 }
 
 /**
- * Returns the value for which a condition skips the other decorators of the field. Null for any other condition.
+ * Returns the value (`undefined` or `null`) for which a condition skips the other decorators of the field. Returns null
+ * if the condition is of another kind.
  *
- * Also compares the source text of the condition. `PartialType(…, { skipNullProperties: false })` uses another function
- * than `@CanBeOmitted()`, with the same text.
+ * Compares the functions and then their source text, because `PartialType(…, { skipNullProperties: false })` uses its
+ * own function with the same text as that of `@CanBeOmitted()`.
  */
 function skips({ constraints }: Pick<Constraint, 'constraints'>): 'undefined' | 'null' | null {
   const condition: unknown = constraints[0];
