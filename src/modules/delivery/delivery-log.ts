@@ -7,10 +7,7 @@ import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
 
-/**
- * Time in milliseconds after a logged failure of a target. All further failures of the target in this time are logged
- * in one line.
- */
+/** After a logged failure of a target, its further failures within this time share one log line. */
 const QUIET_MS = 10_000;
 /** Maximum number of targets with separate counts. Failures of all other targets are counted together. */
 const TARGETS_MAX = 1_000;

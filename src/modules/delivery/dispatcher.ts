@@ -64,7 +64,8 @@ export class Dispatcher {
     await this.gates.pass(
       await this.presence.trackClaim(claimant, this.claims.dueBeside(claimant, crowding, BESIDE_MAX)),
     );
-    // The query scans all due deliveries of the other environments. The longer it takes, the less often it runs.
+    // The query reads all due deliveries of the other environments, so it can be slow. The pause before the next query
+    // grows with its duration.
     return { restMs: Math.max(BESIDE_MS, (this.clock.monotonicMs() - startedMs) * BESIDE_FACTOR) };
   }
 

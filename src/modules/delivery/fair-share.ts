@@ -126,8 +126,8 @@ export class FairShare<Waiter> {
   }
 
   /**
-   * Returns whether an environment is above its fair share: its organization has more than an equal share of the
-   * capacity, and it has more than an equal share of the organization's part.
+   * Returns whether an environment is above its fair share. The organization must have more than an equal share of the
+   * capacity, and the environment more than an equal share of the organization's part.
    */
   isAboveShare(environmentId: number, figure: Figure = 'held'): boolean {
     const share = this.fairShare.get(environmentId);

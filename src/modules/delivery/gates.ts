@@ -29,8 +29,7 @@ export class Gates {
       for (const delivery of claimed) {
         if (await this.admits(delivery)) this.scheduler.accept(delivery);
         else {
-          // Marks the target before the claims of its parked deliveries are released, because later deliveries of this
-          // batch check the mark.
+          // Records that the target has parked deliveries. Later replayed deliveries of this batch are then parked too.
           this.queued.note(delivery.environmentId, delivery.targetId);
           parked.push(delivery);
         }
@@ -41,8 +40,8 @@ export class Gates {
       // until this worker exits.
       await this.claims.release(claimed.slice(decided), false);
       await this.claims.release(parked, true);
-      // Marks the targets again. A query that ran before the release did not find these deliveries, and may have
-      // removed the marks.
+      // Records again that the targets have parked deliveries. A query that ran before the release did not find these
+      // deliveries, so the targets may have been removed from `queued`.
       for (const { environmentId, targetId } of parked) this.queued.note(environmentId, targetId);
     }
   }

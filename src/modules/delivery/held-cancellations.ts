@@ -12,13 +12,14 @@ import { LocalScheduler } from './local-scheduler.js';
 const WATCHED_MS = 30_000;
 
 /**
- * Stops canceled or erased deliveries that this process has already claimed.
+ * Stops canceled or erased deliveries that this process has already claimed. A notification names the target of the
+ * deliveries.
  *
- * A notification names a target that has such deliveries. This process then removes all deliveries that wait for the
- * target from the local scheduler, and releases their claims. The release ends those that are marked as canceled.
+ * This process then evicts all deliveries to the target that wait in the local scheduler, and releases their claims.
+ * The release ends the canceled ones.
  *
- * Meanwhile, other deliveries of the target may be claimed but not yet in the scheduler. For 30 seconds, each delivery
- * to the target is therefore checked against storage before it starts. After these 30 seconds, the removal is repeated.
+ * Other deliveries to the target may be claimed but not yet in the scheduler. For 30 seconds, each delivery to the
+ * target is therefore checked against storage before it starts. The eviction is then repeated.
  *
  * While notifications are unavailable, every delivery is checked against storage before it starts.
  */

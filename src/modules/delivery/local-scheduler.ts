@@ -283,8 +283,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     // Drops deliveries that were being claimed while their worker id was declared dead.
     for (const claimant of [...this.byClaimant.keys()])
       if (!this.presence.isOwnClaim(claimant)) this.dropClaim(claimant);
-    // Timeout isolation holds back targets until an attempt of their environment ends. They are also started here,
-    // because an environment may have no attempt in flight.
+    // Timeout isolation holds back targets until an attempt of their environment ends. An environment may have no
+    // attempt in flight, so its targets are also started here.
     for (const environmentId of this.silent.waiting()) this.startHeldBack(environmentId);
     this.startStarved();
     if (!this.isStalled) return;
@@ -431,8 +431,8 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
     this.running += 1;
     this.shares.run(target.environmentId, 1);
     if (deliveryTurn.delivery.attempts > 0) this.retriesRunning += 1;
-    // The target may start while it is still in the queue of timeout isolation. It is removed from that queue, so that
-    // every target in the queue has a delivery to start.
+    // Removes the target from the queue of timeout isolation, in case it is still there. Every target in that queue has
+    // a delivery to start.
     this.silent.removeWaiter(target);
     deliveryTurn.isUnresponsive = this.silent.onStart(target);
     deliveryTurn.startedMs = this.clock.monotonicMs();

@@ -95,8 +95,8 @@ export class ParkedDeliveryReleaser {
       return false;
     }
     const isDraining = this.circuits.drainPerSecond(environmentId, targetId) !== null;
-    // The rate limit after a recovery counts per tick. Iterations between two ticks must not release additional
-    // deliveries.
+    // After a recovery, the limit is a number of deliveries per tick. Iterations between two ticks must not release
+    // more.
     if (isDraining && !isTick) return false;
     const rate = await this.gates.applyLimits(environmentId, targetId);
     const room = Math.min(

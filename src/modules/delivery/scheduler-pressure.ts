@@ -16,7 +16,10 @@ export interface Pressed {
   window: ConcurrencyWindow;
   answering: Answering;
   waiting: { first: { length: number } };
-  /** Number of the target's waiting first attempts that are included in its environment's count of ready deliveries. */
+  /**
+   * Number of first attempts of the target that wait for CPU and not for the target itself. Part of the count of its
+   * environment.
+   */
   ready: number;
   /** True if the target is held back until attempts at other unresponsive targets of its environment end. */
   isHeldBack: boolean;

@@ -17,7 +17,7 @@ interface Environment<Target> {
    * in flight.
    */
   sinceMs: number;
-  /** Targets that wait for a slot in isolation, each with a delivery to start, in order of arrival. */
+  /** Targets that are held back by the limit, in order of arrival. Each has a delivery to start. */
   waiting: Set<Target>;
 }
 
@@ -27,15 +27,15 @@ interface Environment<Target> {
  */
 const PART = 0.25;
 /**
- * Time after which the slots of targets that are not known to respond are limited, if none of them responds in this
- * time. Does not require that an attempt has timed out.
+ * The slots of targets that do not count as responsive are limited if none of these targets responds for this time. The
+ * limit does not require that an attempt has timed out.
  */
 const VAIN_MS = 3_000;
 /** Number of consecutive timeouts after which a target that has responded no longer counts as responsive. */
 const UNANSWERED_MAX = 3;
 /**
- * If no target at all responds for this time, the limit is lifted, because no other tenant needs the slots. The time is
- * long, because an idle tenant may become active again.
+ * If no target of any tenant responds for this time, the limit is lifted, because no other tenant needs the slots. The
+ * time is long, because an idle tenant may become active again.
  */
 const OTHERS_MS = 60_000;
 const REMEMBERED_MAX = 10_000;
@@ -86,7 +86,8 @@ export class TimeoutIsolation<Target extends IsolatedTarget> {
     const nowMs = this.nowMs();
     if (isAnswered) this.respondedAtMs = nowMs;
     target.unanswered = isAnswered ? 0 : target.unanswered + 1;
-    // A response from a target that counts as responsive says nothing about the other targets.
+    // A response from a target that already counted as responsive is not recorded, because it says nothing about the
+    // unresponsive ones.
     if (!isCounted && isAnswered) return;
     const environment = this.environment(target.environmentId);
     if (isAnswered) environment.sinceMs = nowMs;

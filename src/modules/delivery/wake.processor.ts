@@ -9,8 +9,8 @@ import { WAKE_QUEUE, type WakeJob } from './wake.queue.js';
 const COMPLAINT_EVERY_MS = 10_000;
 
 /**
- * Time for which one request to the queue waits for a job. A long wait does not delay deliveries: if a job is lost, the
- * periodic sweep of the dispatcher finds its deliveries sooner.
+ * Time for which one request to the queue waits for a job. It can be long: if a job is lost, the periodic sweep of the
+ * dispatcher finds the job's deliveries sooner.
  */
 const ASK_SECONDS = 60;
 

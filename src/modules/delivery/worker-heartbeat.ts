@@ -168,8 +168,8 @@ export class WorkerHeartbeat {
   /**
    * Unregisters a replaced worker id that is no longer needed, and returns whether it did so.
    *
-   * After its replacement, an id stays registered for one more lifetime, because statements with the id may still be in
-   * flight. If a claim under the id got no response, the id stays registered only for `DOUBT_MS`.
+   * A replaced id stays registered for `NAME_LIFETIME_MS`, because statements with the id may still be in flight. If a
+   * claim under the id got no response, it stays registered only for `DOUBT_MS`.
    */
   private async isRetired({ id, replacedMs, isInDoubt }: Name): Promise<boolean> {
     const restMs = isInDoubt ? DOUBT_MS : NAME_LIFETIME_MS;
