@@ -39,8 +39,8 @@ export class AgentGate {
   }
 
   /**
-   * Returns whether an origin may call. Allowed are Posthorn's own origin, those in MCP_ALLOWED_ORIGINS and, if the
-   * service listens on loopback, all loopback origins.
+   * Returns whether an origin may call. Posthorn's own origin and those in MCP_ALLOWED_ORIGINS may. If BASE_URL is on
+   * loopback, all loopback origins may.
    */
   admitsOrigin(origin: string): boolean {
     const base = new URL(this.config.baseUrl);

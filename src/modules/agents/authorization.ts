@@ -46,7 +46,7 @@ export interface ConsentGiven {
   lifetimeSeconds: number;
   grantedBy: string;
   granter: KeyGranter;
-  /** The approver and their address, for the audit log. */
+  /** The approver and their IP address, for the audit log. */
   approval: Approval;
 }
 

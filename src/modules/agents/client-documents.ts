@@ -18,7 +18,7 @@ interface Known {
   untilMs: number;
 }
 
-/** A downloaded client (or the reason why there is none), and how long its server allows caching. */
+/** Result of a download: the client or an error message, and the time for which to cache it. */
 interface Downloaded {
   client: OAuthClient | string;
   keptMs: number;
@@ -44,7 +44,7 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns whether the id is an https URL that has a path and no parts that parsers interpret differently. */
+  /** Returns whether the id is an https URL in canonical form, with a path and without credentials or a fragment. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);
@@ -59,7 +59,7 @@ export class ClientDocuments {
     );
   }
 
-  /** Returns the client, or the reason why there is none. Concurrent calls share one download. */
+  /** Returns the client, or an error message if there is none. Concurrent calls share one download. */
   async find(url: string): Promise<OAuthClient | string> {
     const found = this.known.get(url);
     if (found !== undefined && found.untilMs > this.clock.monotonicMs()) return found.client;

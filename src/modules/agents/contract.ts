@@ -25,7 +25,7 @@ export class ApiPath {
 export const apiPath = (parts: TemplateStringsArray, ...segments: string[]): ApiPath => ApiPath.from(parts, segments);
 
 export interface TextPart {
-  /** The text. `null` if the bytes are not text. */
+  /** One part of the response body. `null` if the body is not text. */
   text: string | null;
   contentType: string;
   sizeBytes: number;

@@ -35,7 +35,7 @@ export interface DeviceRequest {
   address: string;
   /** The request's `scope` parameter (RFC 8628, section 3.1): scopes separated by spaces. */
   scope: string | undefined;
-  /** Name of the machine that the program runs on: `device_name`, a parameter that Posthorn adds. */
+  /** Name of the machine that the program runs on: the parameter `device_name`, which is not part of RFC 8628. */
   deviceName: string | undefined;
 }
 

@@ -60,7 +60,7 @@ export class OAuthClients {
     return { ...client, isDocument: false, createdAt };
   }
 
-  /** Returns the client, or a sentence with the reason why there is none. */
+  /** Returns the client, or an error message if there is none. */
   async find(id: string | undefined): Promise<OAuthClient | string> {
     if (id === undefined || id === '') return 'The client_id is missing.';
     if (id === COMMAND_LINE.id) return COMMAND_LINE;

@@ -26,8 +26,8 @@ export const METADATA_PATHS: readonly string[] = [RESOURCE, SERVER, OPENID];
 /**
  * Serves the metadata that OAuth clients read first (RFC 9728 and RFC 8414).
  *
- * The metadata is also served below the path of BASE_URL, at the location of OpenID Connect, which MCP clients try too
- * (RFC 8414, section 5). Behind a proxy that forwards only the path of BASE_URL, clients can reach no other location.
+ * MCP clients also try the location of OpenID Connect below the path of BASE_URL (RFC 8414, section 5), so the metadata
+ * is served there too. It is the only location that clients can reach behind a proxy that forwards only this path.
  */
 @ApiTags('Agents')
 @Controller('.well-known')
