@@ -55,7 +55,7 @@ export function fieldFaults({ uid, event_types: eventTypes, channels, filter, me
   ];
 }
 
-/** Returns the columns that the fields change. Duplicate entries are removed. */
+/** Returns the columns that the fields change. Removes duplicate event types and channels. */
 export function fieldColumns({
   uid,
   description,

@@ -7,15 +7,16 @@ import type { ApplicationEndpointEntity } from './applications.entities.js';
  * Ends the pending deliveries of endpoints that no longer accept deliveries. Other deliveries to their destination
  * continue, because a registered destination may serve several endpoints.
  *
- * Skips endpoints with their own URL: the change of the destination for this URL has already ended their deliveries.
+ * Skips endpoints with their own URL. Such a URL is stored as a destination that serves only this endpoint, and the
+ * change of that destination has already ended the deliveries.
  */
 @Injectable()
 export class WaitingDeliveries {
   constructor(private readonly cancellations: Cancellations) {}
 
   /**
-   * Ends the deliveries. Idempotent. Call this after the commit of the change after which the endpoints accept no
-   * deliveries: before the commit, deliveries can still be added.
+   * Ends the deliveries. Idempotent. Call this after the commit of the change that disables or deletes the endpoints:
+   * before the commit, deliveries can still be added.
    */
   async end(endpoints: readonly ApplicationEndpointEntity[]): Promise<void> {
     for (const endpoint of endpoints) {

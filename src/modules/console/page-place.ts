@@ -6,9 +6,8 @@ import type { Config } from '#kernel/config/config.js';
 const MOVED = 'moved';
 
 /**
- * Returns the origin of BASE_URL or, if BASE_URL is not set, the origin of the request. If the request was sent to
- * another host than that of BASE_URL, returns the URL to redirect to. Returns null if that other host is the one that
- * serves customers' endpoints.
+ * Returns the origin of BASE_URL, or the origin of the request if BASE_URL is not set. For a request to another host
+ * than that of BASE_URL, returns the URL to redirect to, or null if the host serves customers' endpoints.
  */
 export function originFor(request: FastifyRequest, config: Config): string | { elsewhere: string } | null {
   const { baseUrl, configuredBaseUrl } = config;

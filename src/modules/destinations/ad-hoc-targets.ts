@@ -76,8 +76,10 @@ export class AdHocTargets {
 
 /**
  * Returns the target id of an ad-hoc URL, which is the same on every node. The circuit breaker and the concurrency
- * limit of the URL are stored by this id. The id is a version 8 UUID (RFC 9562, section 5.8) computed with SHA-256. It
- * cannot equal a ULID of this century.
+ * limit of the URL are stored by this id.
+ *
+ * The id is a version 8 UUID (RFC 9562, section 5.8) computed with SHA-256. It differs from the ids of stored
+ * destinations, because those are ULIDs of this century.
  */
 export function adHocTargetId(environmentId: number, url: URL): Id {
   const bytes = createHash('sha256').update(`${environmentId}|${url.href}`).digest().subarray(0, 16);

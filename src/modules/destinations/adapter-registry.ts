@@ -25,8 +25,8 @@ export class AdapterRegistry implements OnModuleInit {
   }
 
   /**
-   * Returns the adapter for a type. If no adapter serves the type, returns an adapter whose attempts fail with that
-   * reason.
+   * Returns the adapter for a type. If there is none, returns an adapter whose every attempt fails with an error that
+   * says so.
    */
   serving(type: string): DestinationAdapter {
     return this.find(type) ?? new AbsentAdapter(type);

@@ -80,8 +80,8 @@ const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
   // Deletes circuits that have not changed for two days, if they are closed or belong to an ad-hoc URL or a deleted
-  // destination. The open circuit of an ad-hoc URL is then not needed any longer: retries end after 28 hours, and each
-  // probe would have changed the row. Uses the index `circuits_changed_at_idx`.
+  // destination. An open circuit of an ad-hoc URL has then had no probe for two days, so no delivery needs it: retries
+  // end after 28 hours. Uses the index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c
@@ -280,7 +280,7 @@ function circuit(row: Row): Circuit {
 
 const keyOf = ({ environmentId, targetId }: TargetKey): string => `${environmentId}:${targetId}`;
 
-/** Returns true if other workers must apply the change. Further failures of a closed circuit are not published. */
+/** Returns whether to publish the change to other workers. A further failure of a closed circuit is not published. */
 function isNews(before: Circuit, next: Circuit): boolean {
   return next !== before && (before.state !== 'closed' || next.state !== 'closed' || isClean(before) !== isClean(next));
 }

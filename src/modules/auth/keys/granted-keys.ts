@@ -83,8 +83,8 @@ export class GrantedKeys {
   }
 
   /**
-   * Finds the API key with this text, and revokes all keys of its OAuth grant. Returns `null` and revokes nothing if
-   * the key was not granted, or if `clientId` is given and is not the client of the grant.
+   * Finds the API key with this text, and revokes all keys of its OAuth grant. If `clientId` is given, only a key of
+   * that client is found. Returns `null` if no granted key was found or revoked.
    */
   async revokeText(text: string, clientId: string | null): Promise<GivenBack | null> {
     if (!hasApiKeyForm(text)) return null;

@@ -93,8 +93,8 @@ export class OrganizationsStore {
   }
 
   /**
-   * Reserves the organization's current slug. Returns false if the new slug `slug` is reserved for another
-   * organization.
+   * Returns whether the organization may take the new slug `slug`. Also reserves its current slug, so that no other
+   * organization can take it later.
    */
   async isReservedFor(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
