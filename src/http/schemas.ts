@@ -133,8 +133,8 @@ export function compileChecks(
     let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return {
-      // Compiled on first use. Compiling all schemas would take a tenth of the start, and most processes never serve
-      // most of the routes.
+      // Compiled on first use. Compiling all schemas would take a tenth of the start time, and most processes never
+      // serve most of the routes.
       validate: () => (validate ??= quick.compile({ $ref })),
       explain: () => (explain ??= thorough().compile({ $ref })),
       properties: (documented[type.name]?.['properties'] ?? {}) as Record<string, ParameterSchema>,

@@ -23,8 +23,8 @@ interface Gate {
  * Semaphore that limits the concurrent messages per recipient domain in this process. The limit is five. It is halved
  * for five minutes after a server of the domain has requested fewer messages.
  *
- * If all slots of a domain are in use and one of them is stalled, `enter` returns null for further submissions. If they
- * waited, they would occupy delivery slots that other deliveries could use.
+ * If all slots of a domain are in use and one of their conversations has stalled, `enter` returns null for further
+ * submissions. If they waited, they would occupy delivery slots that other deliveries could use.
  */
 export class DomainThrottle {
   private readonly gates = new Map<string, Gate>();

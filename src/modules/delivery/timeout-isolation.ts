@@ -13,8 +13,8 @@ interface Environment<Target> {
   /** Number of attempts in flight whose target did not count as responsive when the attempt began. */
   running: number;
   /**
-   * Time of the last response from a target that did not count as responsive. Initially, the start of the first attempt
-   * in flight.
+   * Time of the last response from a target that did not count as responsive. If no attempt at such a target is in
+   * flight, the start of the next one replaces it.
    */
   sinceMs: number;
   /** Targets that are held back by the limit, in order of arrival. Each has a delivery to start. */
