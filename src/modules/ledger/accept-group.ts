@@ -32,9 +32,9 @@ export interface PendingAccept<T> {
   backlogMax: number;
   backlogBytesMax: number;
   /**
-   * Stores a group. Commits it together with `piggybackStatement`, or leaves the commit to the caller's transaction
-   * (`within`). Resolves to a function that the caller must call next and that returns the results. An error in this
-   * function does not undo the commit.
+   * Stores a group, either in one commit with `piggybackStatement` or in the caller's transaction (`within`). Resolves
+   * to a function that returns the results. The caller must call this function next. An error in it does not undo the
+   * commit.
    */
   store: (
     items: T[],
@@ -117,8 +117,8 @@ export class AcceptGroup<T> {
       ride.over(false);
     } catch (error) {
       ride.over(true);
-      // An SQLSTATE means that the server is reachable. The results may have caused the error, so the group is written
-      // again without them.
+      // An SQLSTATE means that the server is reachable and rejected the commit. The delivery results may be the cause,
+      // so the group is written again without them.
       return sqlState(error) === null ? this.writeAgain(items, error, false) : this.write(items);
     }
     return committed();

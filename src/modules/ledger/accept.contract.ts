@@ -52,8 +52,8 @@ export interface FannedOut extends Arrival {
   /** True if the endpoint is disabled. The event fails immediately, but stays visible and can be replayed. */
   refused: boolean;
   /**
-   * True if the filter timed out, so that it is unknown whether it matches. The event fails immediately, as for a
-   * disabled endpoint.
+   * True if the filter timed out, so that it is unknown whether the endpoint should get the event. The event then fails
+   * without an attempt.
    */
   undecided?: boolean;
 }
@@ -122,7 +122,7 @@ export interface ReceivedEvent {
   payloadBytes: number;
   /** `dropped` if the endpoint's transform dropped the event. It is shown as `ignored` and never replayed. */
   disposition: Disposition | 'dropped' | null;
-  /** Empty if there is a disposition. */
+  /** Empty if `disposition` is set, because the event is then not delivered. */
   deliveries: readonly Arrival[];
   request: NewRequest;
   /**

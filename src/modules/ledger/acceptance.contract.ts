@@ -10,7 +10,10 @@ export interface Submission {
    */
   to: string;
   eventType: string;
-  /** Headers of the deliveries with lower-case names: the provider's (receipt) or the caller's own (email). */
+  /**
+   * Headers of the deliveries, with lower-case names. For a receipt, the provider sent them. For an email, the caller
+   * set them.
+   */
   headers: Readonly<Record<string, string>>;
   /**
    * The exact text, or the bytes of a received request. For an email, its fields as JSON, without the bytes of

@@ -97,8 +97,8 @@ export class CancelStore {
   }
 
   /**
-   * Cancels deliveries of events to one target, or to all targets. Returns the number of deliveries that were ended or
-   * marked, and in `held` the targets of the marked ones.
+   * Cancels deliveries of events to one target, or to all targets. Ends unclaimed deliveries, and marks claimed ones,
+   * so that their workers end them. Returns the number of both, and in `held` the targets of the marked deliveries.
    */
   async ofEvents(
     environmentId: number,
@@ -122,7 +122,10 @@ export class CancelStore {
     return this.database.queryPrepared(HELD, [after?.environmentId ?? -1, after?.targetId ?? FIRST]);
   }
 
-  /** Commits each step separately. A second pass processes the rows that were locked during the first pass. */
+  /**
+   * Cancels in steps, and commits each step separately. A second pass processes the rows that were locked during the
+   * first pass.
+   */
   private async all(
     quick: Statement,
     locked: Statement,

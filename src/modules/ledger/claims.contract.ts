@@ -30,7 +30,10 @@ export interface ClaimedDelivery extends DeliveryKey {
   /** Null if the event is past its retention or its payload was erased. */
   payload: string | Buffer | null;
   cancelReason?: 'cancelled' | 'erased' | null;
-  /** `attempts` counts all attempts made so far. `attemptsUsed` counts only those that the retry policy counts. */
+  /**
+   * `attempts` counts all attempts made so far. `attemptsUsed` omits failed probes of an open circuit, which do not use
+   * up retries.
+   */
   attempts: number;
   attemptsUsed: number;
   firstAttemptAtMs: number | null;

@@ -9,8 +9,8 @@ import { PARKED } from './due.store.js';
 import { type Admission, type Scheduler, type WakeQueue } from './local-scheduler.contract.js';
 
 /**
- * Time after a commit of new deliveries until the poller looks for parked deliveries. A new delivery may be the first
- * that waits for its target's rate limit or circuit.
+ * Delay after a commit before the poller looks for parked deliveries. A new delivery may be the first one that is
+ * parked for its target, because of a rate limit or an open circuit.
  */
 const PARKED_MS = 200;
 
@@ -57,8 +57,8 @@ export class DeliveryHandoff {
   }
 
   /**
-   * Frees the reserved slots after a failed commit. If the outcome of the commit is unknown, also reports to the local
-   * scheduler that the commit may have stored claims of this claimant.
+   * Frees the reserved slots after a failed commit. If the outcome of the commit is unknown, also notifies the local
+   * scheduler: the database may contain claims of this process for deliveries that the process does not have.
    */
   recordFailure(arrivals: readonly Arrival[], claimant: Id | null, error: unknown): void {
     this.release(arrivals);

@@ -5,9 +5,11 @@
 const NOTE_OF_EARLIER_BUILDS = 'The transform dropped it.';
 
 /**
- * SQL condition: the endpoint's transform dropped the event `e`. An event that no route matched is `ignored` as well,
- * but was not dropped. A dropped event must never be sent, because its stored body is the received one and not a
- * transformed one. For `ignored` events of older versions, looks up the request (requests_pkey of one partition).
+ * SQL condition: the endpoint's transform dropped the event `e`. Such an event must never be sent, because its stored
+ * body is the received one and not a transformed one.
+ *
+ * Events of older versions have no value in `dropped`. Their disposition `ignored` may also mean that no route matched,
+ * so the note of their request decides (requests_pkey of one partition).
  */
 export const isDropped = (e: string): string => `
   case when ${e}.dropped is not null then ${e}.dropped

@@ -318,7 +318,7 @@ export class DueStore {
     return row?.count ?? 0;
   }
 
-  /** Ends one batch of a target's deliveries. Returns their number. */
+  /** Ends one batch of a target's unclaimed deliveries as failed. Returns their number. */
   async failWaiting(environmentId: number, targetId: Id, reason: string): Promise<number> {
     const [row] = await this.database.queryPrepared<{ count: number }>(FAIL_WAITING, [environmentId, targetId, reason]);
     return row?.count ?? 0;

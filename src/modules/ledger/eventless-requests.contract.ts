@@ -7,7 +7,7 @@ export interface EventlessRequest {
   id: Id;
   expiresOnDay: number;
   endpointId: Id;
-  /** Event of the earlier request. `null` if the request is not a duplicate. */
+  /** Event of the earlier request that this request duplicates. `null` if the request is not a duplicate. */
   duplicateOf: Id | null;
   /** True if the body was larger than the endpoint's limit, so that it is not stored. */
   isTooLarge: boolean;

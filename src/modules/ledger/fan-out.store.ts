@@ -92,9 +92,9 @@ const fanOut = (isPlain: boolean): Statement => ({
 const [FAN_OUT, FAN_OUT_PLAIN] = [fanOut(false), fanOut(true)];
 
 /**
- * Inserts messages with idempotency keys. Skips a message whose key is in use, like `acceptOnce` in accept.store.ts. A
- * hashed subselect excludes the events of skipped messages. `is true` keeps the planner from turning the subselect into
- * a join.
+ * Inserts messages with idempotency keys. Skips each message whose key already exists and has not expired, and returns
+ * the positions of the skipped messages. A hashed subselect excludes the events of skipped messages. `is true` keeps
+ * the planner from turning the subselect into a join.
  */
 const FAN_OUT_ONCE: Statement = {
   name: 'ledger_fan_out_once',

@@ -6,9 +6,10 @@ export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body,
 
 /**
  * SQL that inserts the idempotency keys of `input` and returns the inserted ones (idempotency_keys_pkey). A key that
- * already exists and has not expired is not returned, unless the HTTP layer reserved it for this request. The answer
- * stored with a reserved key is provisional. Other requests do not get it while this request is running, because the
- * final answer may contain more.
+ * already exists and has not expired is not returned, unless the HTTP layer reserved it for this request.
+ *
+ * The answer stored with a reserved key is provisional, because the final answer may contain more. Other requests do
+ * not get it while this request is running.
  *
  * Keys are inserted in a fixed order, so that two groups with the same keys do not deadlock. `ttl` is the lifetime in
  * milliseconds: a parameter, or a column of `input`.
@@ -36,8 +37,8 @@ export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 
 /**
- * Returns the positions below `length` that were stored. `rows` is the result of `leftOut`, the positions that were not
- * stored.
+ * Returns the positions of the stored rows, starting at 0, or `all`. `rows` contains the positions that were not
+ * stored, starting at 1 (`leftOut`). `length` is the number of rows in `input`.
  */
 export function storedBut(rows: readonly { n: number }[], length: number): Set<number> | 'all' {
   if (rows.length === 0) return 'all';

@@ -14,9 +14,9 @@ export class Ledger implements OnApplicationShutdown {
   ) {}
 
   /**
-   * Resolves once the event is committed in PostgreSQL. Throws AlreadyAnswered or 409 for a used idempotency key.
-   * Throws 503 while storage is unavailable: either nothing was accepted, or a retry with the same key returns the
-   * stored answer.
+   * Resolves once the event is committed in PostgreSQL. For a used idempotency key, throws `AlreadyAnswered` with the
+   * stored answer, or 409 if there is none or the request differs. Throws 503 while storage is unavailable: either
+   * nothing was accepted, or a retry with the same key returns the stored answer.
    */
   accept(event: NewEvent): Promise<void> {
     return this.sends.accept(event);

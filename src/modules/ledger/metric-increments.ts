@@ -24,8 +24,8 @@ const FAILED = 4;
 const RETRIED = 8;
 const DLQ = 16;
 /**
- * Bit of a metric entry that does not count for the environment, because another metric entry of the commit already
- * counts the event or delivery there.
+ * Flag of a metric entry that must not be added to the environment's sums, because another entry of the same commit
+ * already counts the event or delivery there.
  */
 export const COUNTED_ELSEWHERE = 32;
 

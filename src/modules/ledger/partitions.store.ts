@@ -192,9 +192,9 @@ export class PartitionsStore {
 }
 
 /**
- * Returns the days that need partitions, without duplicates, earliest first. For daily retentions: all days from today
- * until the longest of them ends, plus `daysAhead`. For other retentions: the expiry days of events accepted from
- * yesterday on.
+ * Returns the days that need partitions, without duplicates, earliest first. Short retentions have a partition per day
+ * (`isDaily`): all days from today until the longest of them ends, plus `daysAhead`. Events with longer retentions
+ * share partitions: the expiry days of events accepted from yesterday on.
  */
 function neededDays(today: number, retentions: readonly number[], daysAhead: number): number[] {
   const daily = Math.max(...retentions.filter(isDaily).map((days) => days + daysAhead), -1);

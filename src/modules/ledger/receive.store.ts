@@ -94,8 +94,8 @@ const receive = (isPulled: boolean): Statement => ({
 });
 
 /**
- * Inserts received events with idempotency keys. Skips an event whose key is in use, like `acceptOnce` in
- * accept.store.ts. The comment on `FAN_OUT_ONCE` in fan-out.store.ts explains the subselect.
+ * Inserts received events with idempotency keys. Skips each event whose key already exists and has not expired, and
+ * returns the positions of the skipped events. The comment on `FAN_OUT_ONCE` in fan-out.store.ts explains `is true`.
  */
 const receiveOnce = (isPulled: boolean): Statement => ({
   name: `ledger_receive_once${isPulled ? '_pulled' : ''}`,

@@ -116,8 +116,8 @@ export class RecordStore {
   }
 
   /**
-   * Returns the statement and the values of `write`, to run them in another commit. Pass the statement's rows to
-   * `heldOf`.
+   * Returns the statement and the values with which `write` stores the results, so that the caller can run the
+   * statement in its own commit. Pass the returned rows to `heldOf`.
    */
   statement(results: readonly DeliveryResult[]): { statement: Statement; values: unknown[] } {
     const { statement, hasExchange } = statementFor(results);

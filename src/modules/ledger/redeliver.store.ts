@@ -66,7 +66,10 @@ const renew = (picked: string): string => `
 
 export interface Sendable
   extends Addressee, Pick<DeliveryEntity, 'eventId' | 'expiresOn' | 'targetId' | 'endpointId' | 'ordinal'> {
-  /** Endpoint of an application, or null. Unlike `endpointId`, it is never an endpoint that received the event. */
+  /**
+   * Endpoint of an application to which the event was sent, or null. Always null for a received event, because its
+   * `endpointId` is the endpoint that received it.
+   */
   applicationEndpointId: Id | null;
 }
 

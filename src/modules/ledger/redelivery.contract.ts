@@ -18,7 +18,7 @@ export interface Redelivered {
 
 export interface Addressee {
   targetId: Id;
-  /** The application's endpoint for this target, if several endpoints share the target; null if there is none. */
+  /** The application's endpoint for this target, if several endpoints share the target; otherwise null. */
   endpointId: Id | null;
   /** True for an ad-hoc URL, which is not a stored destination. */
   isAdHoc: boolean;
@@ -39,14 +39,17 @@ export interface StoredEvent {
 export interface Whereabouts {
   /** If true, selects only `failed` and `dlq` deliveries; otherwise selects all deliveries. */
   isUndelivered: boolean;
-  /** With `isUndelivered`, also selects cancelled deliveries. */
+  /** Also selects cancelled deliveries. Applies only if `isUndelivered` is true. */
   includesCancelled: boolean;
   /** Target of the deliveries; null for any target. */
   targetId: Id | null;
 }
 
 export interface SendableRow extends Redelivered, Pick<Addressee, 'isAdHoc'> {
-  /** Endpoint of an application, or null. Unlike `endpointId`, it is never an endpoint that received the event. */
+  /**
+   * Endpoint of an application to which the event was sent, or null. Always null for a received event, because its
+   * `endpointId` is the endpoint that received it.
+   */
   applicationEndpointId: Id | null;
   /** True if there is no payload to send: it was erased, or a transform dropped the event. */
   isGone: boolean;

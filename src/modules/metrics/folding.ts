@@ -15,9 +15,9 @@ const REST_MS = 1_000;
  * Factor for the pause between two folds: the pause is the duration of the last fold times this factor, at most
  * `GATHER_MS_MAX`.
  *
- * A fold writes three rollups (minute, hour and day) for almost every endpoint and destination, even if each has few
- * increments. Pauses make folds rarer. The statement itself also pauses for half of its duration, so that all processes
- * together spend about 5 % of the time on folds.
+ * The pauses limit the cost, because a fold writes three rollups (minute, hour and day) for almost every endpoint and
+ * destination, even if each has few increments. The statement itself also pauses for half of its duration. All
+ * processes together therefore spend about 5 % of the time on folds.
  */
 const GATHER_FACTOR = 10;
 const GATHER_MS_MAX = 30_000;

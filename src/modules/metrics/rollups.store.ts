@@ -18,8 +18,8 @@ export interface Rollup extends Counts {
 const SUMS =
   'sum(received) as received, sum(delivered) as delivered, sum(failed) as failed, sum(retried) as retried, sum(dlq) as dlq, sum(n) as n';
 /**
- * Bit of an increment that is not added to the environment's sums, because another increment of the same commit counts
- * the same event or delivery. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
+ * Flag of an increment that must not be added to the environment's sums, because another increment of the same commit
+ * already counts the event or delivery there. Must equal `COUNTED_ELSEWHERE` in modules/ledger/metric-increments.ts.
  */
 const COUNTED_ELSEWHERE = 32;
 const COUNTS = `
@@ -33,8 +33,8 @@ const WINDOW = 'environment_id, key_id, resolution, start';
 export const WHOLE: Id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Numbers of entries, sums and rollups after which a fold pauses, which is about every 4 ms. Without pauses, a fold
- * would occupy one of two cores for longer than it takes to accept an event.
+ * A fold pauses after these numbers of entries, sums and rollups, about every 4 ms. Without pauses, it would occupy a
+ * CPU core for longer than it takes to accept an event.
  *
  * A fold is nevertheless a single statement, because several smaller ones would update the same rollups repeatedly.
  */
@@ -52,14 +52,14 @@ const GAP = `bucket - 1 - coalesce(lag(bucket) over (partition by environment_id
  * deadlocking.
  *
  * Also adds each count to the whole environment and, for an application's endpoint, to the application
- * (application_endpoints_pkey). Deliveries therefore need not write these sums. An entry can name two resources, for
- * example an endpoint and its destination. It is added to the environment only once, through `key_id`, which is null
- * for an ad-hoc URL.
+ * (application_endpoints_pkey). Deliveries therefore need not write these sums. A count can belong to two resources,
+ * for example an endpoint and its destination. It is added to the environment only once, through `key_id`, which is
+ * null for an ad-hoc URL.
  *
  * Also records dead letters for system events, because a fold counts each dead letter exactly once and delays no
  * delivery. Their owner is looked up when the event is sent (modules/system-events/waiting-signals.ts).
  *
- * An increment written by the previous release contains the sums of one endpoint or destination.
+ * The previous release wrote rows that contain the sums of one endpoint or destination. A fold adds them, too.
  */
 const FOLD: Statement = {
   name: 'rollups_fold',

@@ -45,7 +45,7 @@ export class Feeds {
   /** Returns a cursor's position. Throws 400 if the cursor is malformed, altered, expired or of another feed. */
   placeOf(tenant: Tenant, feed: Feed, cursor: string): PullPosition {
     const parts = this.cursors.read(tenant, cursorQuery(feed), cursor).split('.');
-    // Cursors of older versions contain only a position. The first part of a position is its epoch.
+    // Cursors of older versions contain only a position, so the epoch is taken from the first part of the position.
     return { position: parts.slice(0, 4).join('.'), epoch: Number(parts[4] ?? parts[0]) };
   }
 

@@ -13,8 +13,8 @@ export interface PullPosition {
 }
 
 /**
- * Relation of a position to this database. `ahead`: the position is newer than all data. `before`: the position is from
- * an earlier epoch.
+ * Result of comparing a position with this database. `current`: issued in the current epoch. `before`: issued in an
+ * earlier epoch. `ahead`: newer than all data, because the database was restored to an earlier state.
  */
 export type Standing = 'current' | 'ahead' | 'before';
 

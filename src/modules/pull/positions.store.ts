@@ -4,7 +4,10 @@ import { Database, type Statement } from '#kernel/database/database.js';
 import { TRANSACTION_HORIZON } from '#kernel/database/transaction-horizon.js';
 import type { Id } from '#kernel/ids.js';
 
-/** Maximum number of items that are counted after a position. `SCANNED_MAX` limits the rows read for an endpoint. */
+/**
+ * Maximum number of items that are counted after a position. For an endpoint, at most `SCANNED_MAX` rows are read to
+ * find its items.
+ */
 export const COUNTED_MAX = 1_000;
 const SCANNED_MAX = 5_000;
 

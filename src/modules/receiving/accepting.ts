@@ -78,8 +78,8 @@ export const UNANSWERED = {
 const SIZE_BYTES_MAX = 2_147_483_647;
 /**
  * Maximum number of large requests (body of over 1 MB) that are stored at the same time, because each needs memory of
- * up to five times the size of its body. The same maximum applies to an organization's large requests that are being
- * stored or wait for the shared limit.
+ * up to five times the size of its body. Also the maximum number of one organization's large requests that are being
+ * stored or wait to be stored.
  */
 const LARGE_AT_ONCE = 2;
 /** Maximum time that a large request waits to be stored. Providers wait at least ten seconds for a response. */

@@ -91,7 +91,10 @@ export class Answering {
     return endpoint.response && answersEvents(endpoint.response) ? staticAnswer(endpoint.response) : null;
   }
 
-  /** Returns the result of the rules. `place` is -1 if no rule matches. Runs slow rules again on a worker thread. */
+  /**
+   * Evaluates the rules. Rules that are too slow for the main thread are evaluated again on a worker thread. `place` is
+   * the index of the matching rule, or -1 if none matches.
+   */
   async ruled(
     rules: CompiledRules,
     endpoint: Id,

@@ -21,9 +21,15 @@ interface Kept {
 }
 
 const FRESH_MS = 3_600_000;
-/** Maximum age of a cached text. It bridges most outages of providers, but limits how long a revoked key is used. */
+/**
+ * Maximum age of a cached certificate or key set. It bridges most outages of providers, but limits how long a revoked
+ * key is used.
+ */
 const STALE_MS = 6 * 3_600_000;
-/** Delay before a failed download is repeated. `FAILED_AGAIN_MS` applies while an older text can be used. */
+/**
+ * Delay before a failed download is repeated. `FAILED_AGAIN_MS` applies while a cached certificate or key set can be
+ * used.
+ */
 const FAILED_MS = 10_000;
 const FAILED_AGAIN_MS = 60_000;
 const KEPT_MAX = 500;
@@ -34,14 +40,14 @@ const BYTES_MAX = 64 * 1024;
 const OPERATOR: Asker = { organizationId: 'operator', endpointId: 'operator' };
 
 /**
- * Downloads and caches the certificates and key sets that providers publish. A text is downloaded again after an hour,
- * or earlier if the caller needs a newer one. The caller decides which URLs belong to a provider. Ages use the
+ * Downloads and caches the certificates and key sets that providers publish. Downloads a cached one again after an
+ * hour, or earlier if the caller needs a newer one. The caller decides which URLs belong to a provider. Ages use the
  * monotonic clock, because they are not shared between processes.
  */
 @Injectable()
 export class Certificates {
   private readonly budget = new DownloadBudget();
-  /** Cached texts by URL, ordered by last use, most recent last. */
+  /** Cached certificates and key sets by URL, ordered by last use, most recent last. */
   private readonly kept = new Map<string, Kept>();
   /** Times before which failed downloads are not tried again, by URL. */
   private readonly failed = new Map<string, number>();
@@ -54,18 +60,18 @@ export class Certificates {
   ) {}
 
   /**
-   * Returns the text at the URL, or undefined if it is currently unavailable. Uses the same cache as endpoints, but a
-   * separate download budget. Outbound address checks apply. The caller must make sure that the URL belongs to the
-   * provider.
+   * Returns the certificate at the URL, or undefined if it is currently unavailable. Uses the same cache as endpoints,
+   * but a separate download budget. Outbound address checks apply. The caller must make sure that the URL belongs to
+   * the provider.
    */
   async ofOperator(url: string): Promise<string | undefined> {
     return (await this.get(url, OPERATOR, isPem))?.text;
   }
 
   /**
-   * Returns a text that is at most `maxAgeMs` old, and downloads it again if necessary. If the download fails, returns
-   * an older text for up to six hours, or undefined if there is none. A text that is not `isUsable` never replaces a
-   * usable text.
+   * Returns the certificate or key set at the URL. Downloads it if the cached one is older than `maxAgeMs`. If the
+   * download fails, returns the cached one for up to six hours, otherwise undefined. A download that is not `isUsable`
+   * never replaces a cached one.
    */
   async get(
     url: string,
@@ -98,7 +104,7 @@ export class Certificates {
     return this.kept.has(url) || this.budget.spend(asker, nowMs);
   }
 
-  /** Downloads the text once for all concurrent callers with the same URL. */
+  /** Downloads the URL once for all concurrent callers. */
   private fetched(url: string, asker: Asker, isUsable: (text: string) => boolean): Promise<void> {
     const running =
       this.underWay.get(url) ?? this.refresh(url, asker, isUsable).finally(() => this.underWay.delete(url));
@@ -121,8 +127,8 @@ export class Certificates {
   }
 
   /**
-   * Evicts a text of the organization with the most cached texts, so that no organization can displace the texts of
-   * others.
+   * Evicts an entry of the organization with the most cache entries, so that no organization can displace the entries
+   * of others.
    */
   private makeRoom(): void {
     const held = new Map<Id, number>();

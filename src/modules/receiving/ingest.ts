@@ -22,7 +22,10 @@ import { type BodyLimit, RejectedBody, RequestBodies } from './request-bodies.js
 
 /** Limit for a body that is read without a known endpoint, because storage was unavailable. */
 const LIMIT_OF_UNKNOWN: BodyLimit = { organizationId: '', maxBodyBytes: BODY_BYTES_DEFAULT };
-/** Rejects a body as busy instead of too large, because the unknown endpoint may accept a body of this size. */
+/**
+ * Rejection of a body above `LIMIT_OF_UNKNOWN`. The reason is `busy` and not `too_large`, because the endpoint, which
+ * could not be loaded, may accept a body of this size.
+ */
 const BUSY = new RejectedBody('busy', 0);
 
 /**
@@ -218,9 +221,9 @@ function partsOf({ raw: { url = '' } }: FastifyRequest): [path: string, query: s
 /**
  * Returns the body to send.
  *
- * A custom body is sent as bytes. For a string, Node.js would write the headers in UTF-8, and Fastify would add its
- * charset. The default body stays a string, for which neither matters, so that it is sent in one write with the
- * headers.
+ * A custom body is sent as bytes. For a string, Node.js would write the headers in UTF-8, and Fastify would add a
+ * charset to the content type. The default response has fixed headers, which neither affects. Its body stays a string,
+ * so that Node.js sends headers and body in one write.
  */
 function bodyOf({ headers, body }: SynchronousAnswer): string | Buffer | undefined {
   if (headers === RECEIVED_HEADERS) return body;

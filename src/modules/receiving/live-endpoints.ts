@@ -55,7 +55,7 @@ export class LiveEndpoints {
     notifications.on('endpoint', (key) => {
       if (key === '*') this.byId.clear();
       else this.byId.drop(key);
-      // After a change, a path may belong to another endpoint, or to an endpoint with a longer path.
+      // After a change, a cached path may belong to another endpoint, for example to one with a longer path.
       this.byPath.clear();
       this.byDomainPath.clear();
     });

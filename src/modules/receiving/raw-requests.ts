@@ -115,8 +115,8 @@ export class RawRequests {
    * Processes a raw request again as a new event. `run` is the id of the job. A job creates at most one event from a
    * request, even after a crash.
    *
-   * Returns `null` if the request was erased or deleted. If the endpoint is inactive or deleted, returns a sentence
-   * about this as `obstacle`.
+   * Returns `null` if the request was erased or deleted. If the endpoint is inactive or deleted, `obstacle` is a
+   * sentence that says so.
    */
   async release(
     environmentId: number,

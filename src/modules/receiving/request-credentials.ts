@@ -10,7 +10,9 @@ const COOKIE_LENGTH_MIN = 8;
 const COOKIES_MAX = 100;
 const AUTHENTICATION = /^[\w-]+[ \t]+(\S.*)$/;
 
-/** Returns the credentials in the headers and the query of a request, in the forms in which code may log them. */
+/**
+ * Returns the credentials in the headers and the query of a request, so that they can be hidden in the logs of code.
+ */
 export function requestCredentials(
   request: Pick<ReceivedRequest, 'headers' | 'query'>,
   names: CredentialNames,

@@ -12,7 +12,10 @@ import type { LiveEndpoint } from './live-endpoint.js';
 
 export interface VerificationVerdict {
   verification: Verification;
-  /** Reason for the failure, as the last part of a sentence. `null` if the verification did not fail. */
+  /**
+   * Reason why the verification failed, without capital letter and full stop, because callers put it at the end of a
+   * sentence. `null` if the verification did not fail.
+   */
   reason: string | null;
 }
 
@@ -55,7 +58,7 @@ export class Verifying {
     return { verification, reason };
   }
 
-  /** Returns the published key material. Throws 503 if it is unavailable. */
+  /** Returns the certificate or key set that the provider publishes at the URL. Throws 503 if it is unavailable. */
   private async published(
     url: string,
     { scheme, organizationId, id }: LiveEndpoint,

@@ -13,8 +13,8 @@ import type { WorkDone, WorkSource } from './replay-pages.js';
  */
 const ALL_KNOW_MS = 6_000;
 /**
- * Maximum difference between the clocks of two processes. The time in an event's id may be earlier than the deletion by
- * up to this difference, although the event was accepted later.
+ * Maximum difference between the clocks of two processes. An event's id contains the time of the process that accepted
+ * it. An event that is accepted after the deletion may therefore have an id that is earlier by up to this difference.
  */
 const CLOCKS_MS = 60_000;
 /** Pause before the next check for attempts in flight. Such attempts end within their timeout. */

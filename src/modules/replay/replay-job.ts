@@ -44,11 +44,11 @@ export interface JobSelection {
 }
 
 /**
- * Returns a substitute for `endpointId` in a job that processes events by filter and has no endpoint. It depends on the
- * action (send or cancel) and on the target in the filter or, without a target, on the environment.
+ * Returns an id that a job without an endpoint, which processes events by filter, stores as `endpointId`. It depends on
+ * the action (send or cancel) and on the target in the filter or, without a target, on the environment.
  *
- * While such a job is unfinished, no other job with the same substitute can start. A substitute is a version 8 UUID, so
- * it differs from all other ids.
+ * While such a job is unfinished, no other job with the same id can start. The id is a version 8 UUID, so it differs
+ * from all other ids.
  */
 export function subjectOfSelection(
   action: JobAction,

@@ -99,7 +99,10 @@ export const FORGOTTEN_IN_MS = `
 export class ReplayJobsStore {
   constructor(private readonly database: Database) {}
 
-  /** Inserts a job, in the commit of its idempotency key. Throws 409 if an unfinished job has the same `endpointId`. */
+  /**
+   * Inserts a job, in the transaction that stores the call's idempotency key. Throws 409 if an unfinished job has the
+   * same `endpointId`.
+   */
   async insert(job: NewReplayJob): Promise<ReplayJob> {
     const values = [
       job.environmentId,

@@ -31,7 +31,9 @@ export class ReplayKinds implements PageSource {
     return source.next(job);
   }
 
-  /** Returns the work source of a job, or `null` for a job that sends pages of events and therefore has none. */
+  /**
+   * Returns the `WorkSource` of a job. `null` for a job that sends pages of events, which has a `PageSource` instead.
+   */
   workOf({ kind, selection }: ReplayJob): WorkSource | null {
     if (selection?.action === 'cancel') return this.cancel;
     const source = this.sources[kind];

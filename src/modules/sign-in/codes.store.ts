@@ -9,8 +9,8 @@ export type PendingCode = Columns<Pick<SignInCodeEntity, 'email' | 'codeHash'>>;
 export interface CodeLimits {
   perNetwork: number;
   /**
-   * Number of codes for an address after which another code can be requested only from networks where the address was
-   * used to sign in before. Limits the mail that strangers can trigger.
+   * Limits the mail that strangers can trigger. After this number of codes for an address, another code can be
+   * requested only from networks in which the address was used to sign in before.
    */
   fromStrangers: number;
 }

@@ -52,8 +52,8 @@ export class TopicSubscriptionsStore {
   }
 
   /**
-   * Returns the subscription that applies, or null if the topic is unknown. `address` is the key that identifies the
-   * address, which `suppressions` uses too.
+   * Returns the subscription that applies, or null if the topic is unknown. `address` is the key of the address in the
+   * suppression list (`suppressionKey`).
    */
   async effective(environmentId: number, topicId: Id, address: string): Promise<EffectiveSubscription | null> {
     const [row] = await this.database.queryPrepared<EffectiveSubscription>(EFFECTIVE, [

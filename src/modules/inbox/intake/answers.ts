@@ -1,6 +1,6 @@
 import type { SmtpAnswer } from '../contract.js';
 
-/** Replies to SMTP clients (contract, section 10). No reply repeats input of the client. */
+/** Replies to SMTP clients. No reply repeats input of the client. */
 export const ANSWERS = {
   unknown: { code: 550, enhanced: '5.1.1', text: 'No such mailbox here.' },
   notOurs: { code: 550, enhanced: '5.7.1', text: 'Mail for this domain is not accepted here.' },

@@ -120,8 +120,8 @@ export class MailPace {
   }
 
   /**
-   * Ends a period of unknown load. Updates the rates even if the timer fired slightly before the minimum interval has
-   * passed, because possibly no other call follows.
+   * Updates the rates after a period without load samples. Does not check the minimum interval, because the timer may
+   * fire slightly early and possibly no other call follows.
    */
   private endSilence(): void {
     if (this.isUnknown) this.update(Math.max(1, this.clock.monotonicMs() - this.seenMs));

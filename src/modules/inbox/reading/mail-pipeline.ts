@@ -125,8 +125,8 @@ export class MailPipeline implements OnApplicationBootstrap, OnApplicationShutdo
     this.turnedMs = this.clock.monotonicMs();
     const free = UNDER_WAY_MAX - this.underWay.size;
     if (free <= 0) return { restMs: REST_MS };
-    // A claim locks every partition with all its indexes. Two claims per second would cost too much, so an idle process
-    // runs a cheaper query first.
+    // An idle process polls twice per second. A claim would lock every partition with all its indexes each time, so a
+    // cheaper query runs first.
     if (this.isIdle && !(await this.store.isAnyWaiting())) return { restMs: this.dueWork.restMs(REST_MS) };
     const limit = this.pace.readable(free);
     if (limit === 0) return { restMs: PACED_MS };

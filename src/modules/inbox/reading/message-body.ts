@@ -66,7 +66,7 @@ function listsOf(root: Part): { text: Leaf[]; html: Leaf[] } {
   return { text: lists.text ?? [], html: lists.html ?? [] };
 }
 
-/** Returns the leaves as one HTML text, or null if none of them is HTML with content. */
+/** Joins the parts into one HTML text. Null if no part is HTML with content. */
 function htmlIn(leaves: readonly Leaf[], reader: BodyReader): string | null {
   if (!leaves.some((leaf) => isHtml(leaf) && reader.content(leaf).trim() !== '')) return null;
   return joined(
@@ -135,8 +135,8 @@ function select(part: Part, parent: Branch | null, isInAlternative: boolean, lis
 function selectAmong(branch: Branch, isInAlternative: boolean, lists: BodyLists): void {
   const isAlternative = branch.type === 'multipart/alternative';
   const before = { text: lists.text?.length ?? 0, html: lists.html?.length ?? 0 };
-  // Inside this branch, a list may be set to null. Copies `lists`, so that later branches can still add parts to this
-  // list.
+  // `select` may set a list to null, which ends it for this branch. The copy keeps the list open for the parts that
+  // follow the branch.
   const inside = { ...lists };
   for (const part of branch.parts) select(part, branch, isInAlternative || isAlternative, inside);
   if (!isAlternative || lists.text === null || lists.html === null) return;

@@ -24,8 +24,8 @@ interface Step {
 }
 
 /**
- * Group commit of the mail pipeline. One commit stores decisions on the delivery of some messages, and marks other
- * messages as complete.
+ * Group commit of the mail pipeline. Each write stores the decision on a message's delivery, or marks a message as
+ * complete. The writes of many messages share a commit.
  */
 @Injectable()
 export class MessageProgress {

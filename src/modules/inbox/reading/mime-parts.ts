@@ -25,7 +25,7 @@ export interface Leaf {
   /** Lines of the part's header section. Each character stands for one byte. */
   headerLines: readonly RawHeader[];
   sizeBytes: number;
-  /** Content of the part. Null if `keeps` did not request it. */
+  /** Content of the part. Null if the caller does not need it (`keeps`). */
   content: Buffer | null;
 }
 

@@ -9,7 +9,7 @@ const { arc, dkimVerify } = loadSignatureChecks();
 export type FoundKeys = Readonly<Record<string, { found: string[] } | { unanswered: string }>>;
 
 export interface CheckedSignature {
-  /** Id of the signature, for the DMARC check. */
+  /** Identifies the signature in the DMARC check. */
   id: string;
   domain: string;
   verdict: AuthVerdict;
@@ -66,7 +66,7 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
  * reports a wrong body hash as `neutral`, and a signature with an unknown algorithm as missing.
  *
  * Returns `policy` for a signature whose `l=` tag leaves a part of the body unsigned, because anyone can append text to
- * that body. This applies even before the key is found.
+ * that body. Returns `policy` even if the key could not be looked up.
  */
 function dkimVerdict({ status, bodyHash, bodyHashExpecting }: VerifiedSignature, isSigned: boolean): AuthVerdict {
   const verdict = authVerdict(status.result);

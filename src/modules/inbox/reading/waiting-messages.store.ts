@@ -170,8 +170,8 @@ export const WAITING_IN_MS = `select 0 ${ANY_WAITING}`;
 /**
  * Stores decisions on the delivery of some messages, and marks other messages as complete, in one commit. Uses
  * inbox_messages_pkey. The part `d` stores a decision only if this worker still holds the claim and the message was not
- * erased. The part `s` completes messages whose event exists, which any worker may do. `ofDays` prunes partitions as in
- * `claimOf`.
+ * erased. The part `s` completes messages whose event exists, which any worker may do. `ofDays` limits the statement to
+ * the partitions of a few days (see `claimOf`).
  */
 const progressOf = (name: string, ofDays: string): Statement => ({
   name,
