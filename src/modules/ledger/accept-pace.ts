@@ -36,9 +36,10 @@ const TICK_MS = 10;
 
 /**
  * Backpressure on accepting. A request waits up to two seconds while its environment has more ready deliveries than
- * this process can send. A waiting request is not stored yet, so it uses only the memory of its body. Requests of an
- * environment are accepted in order of arrival. Deliveries that wait for a receiver do not count. Deliveries of other
- * environments do not count either, even within the same organization.
+ * this process can send. A waiting request is not stored yet, so it uses only the memory of its body.
+ *
+ * Requests of an environment are accepted in order of arrival. Deliveries that wait for a receiver do not count.
+ * Deliveries of other environments do not count either, even within the same organization.
  */
 @Injectable()
 export class AcceptPace implements BeforeApplicationShutdown {

@@ -32,7 +32,7 @@ export const takeKeys = (ttl: string): string => `
  */
 export const FIRST_OF_KEY = 'key is null or (environment_id, route, key) in (select environment_id, route, key from k)';
 
-/** SQL that returns the positions of `input` that are not in `stored`. Usually there are none. */
+/** SQL that returns the positions of the rows of `input` that are not in `stored`. The result is usually empty. */
 export const leftOut = (stored: string): string =>
   `select n::int from input where (n in (select n from ${stored})) is not true`;
 

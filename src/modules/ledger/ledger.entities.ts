@@ -165,7 +165,7 @@ export class DueDeliveryEntity {
   @Column('smallint')
   attempts: number;
 
-  /** Number of attempts that the retry policy counts. */
+  /** Number of attempts that use up retries. Failed probes of an open circuit do not count. */
   @Column('smallint', { name: 'attempts_used' })
   attemptsUsed: number;
 

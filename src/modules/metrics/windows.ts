@@ -70,9 +70,9 @@ export interface WindowSpan {
 }
 
 /**
- * Returns whole windows that cover the range, in the shortest window length that the maximum number of windows and the
- * retention allow. Without `sinceMs`, the range is one day. Throws 400 for a range that is empty, begins in the future,
- * or is too long.
+ * Returns whole windows that cover the range. Chooses the shortest window length that the maximum number of windows and
+ * the retention allow. Without `sinceMs`, the range is one day. Throws 400 for a range that is empty, begins in the
+ * future, or is too long.
  */
 export function spanOf({ sinceMs, untilMs }: Range, nowMs: number): WindowSpan {
   const endMs = Math.min(untilMs ?? nowMs + 1, nowMs + 1);

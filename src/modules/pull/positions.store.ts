@@ -33,9 +33,11 @@ const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Selects pull destinations and the endpoints that are pulled from them, with their positions and the number of waiting
- * items. Uses destinations_listed_idx, pull_positions_pkey for the positions of destinations,
- * pull_positions_target_id_idx for those of endpoints, and pull_items_pkey to count the items up to the maximum. Reads
- * at most one row more than a page from each of the first three indexes.
+ * items.
+ *
+ * Uses destinations_listed_idx for destinations, pull_positions_pkey for their positions, and
+ * pull_positions_target_id_idx for the positions of endpoints. Reads at most one row more than a page from each of
+ * these indexes. Counts the items up to the maximum with pull_items_pkey.
  */
 const LIST: Statement = {
   name: 'pull_positions_list',

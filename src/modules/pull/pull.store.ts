@@ -38,20 +38,18 @@ const ROWS_MAX = 5_000;
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * SQL condition that is true for items of transactions older than the oldest running one of this database. Other items
- * are hidden, because the running transaction may still commit items that precede them. A position therefore guarantees
- * that a consumer has seen everything before it.
+ * SQL condition: the item's transaction is older than every running transaction of this database. Other items are
+ * hidden, because a running transaction may still commit items that precede them. A consumer that has read up to a
+ * position has therefore seen every item before it.
  */
 const IS_SETTLED = `(p.epoch, p.xid) < (${EPOCH}, ${TRANSACTION_HORIZON})`;
 
 const KEY = 'epoch, xid, event_id, ordinal';
 
 /**
- * Reads one page of items: reads every daily partition in the order of pull_items_pkey, and merges them. No partition
- * can be skipped, because a replayed item is in the partition of its event.
- *
- * Reads events_pkey, messages_pkey (fan-outs), deliveries_pkey (time of availability) and the payloads only for the
- * rows of the page.
+ * Reads one page of items. Reads every daily partition in the order of pull_items_pkey, and merges the results. No
+ * partition can be skipped, because a replayed item is in the partition of its event. Reads events_pkey, messages_pkey
+ * (fan-outs), deliveries_pkey (time of availability) and the payloads only for the rows of the page.
  */
 const LOOK: Statement = {
   name: 'pull_look',

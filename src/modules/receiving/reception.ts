@@ -29,8 +29,8 @@ export class Reception {
   ) {}
 
   /**
-   * Returns the endpoint. `path` is not decoded. It starts after the ingest prefix, or after a custom domain's `/`.
-   * Returns a promise only if the endpoint has to be loaded.
+   * Returns the endpoint at a path. `path` is not decoded. It is the part after the ingest prefix or, on a custom
+   * domain, after the leading `/`. Returns a promise only if the endpoint has to be loaded.
    */
   find(path: string, domainId: Id | null): Addressee | null | Promise<Addressee | null> {
     return this.endpoints.at(path, domainId);

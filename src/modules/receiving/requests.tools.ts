@@ -48,8 +48,8 @@ export class RequestTools extends AgentTools {
       }),
       example: { endpoint_id: ENDPOINT, request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' },
       run: async (api, { endpoint_id: endpoint, request_id: request, body_offset: offset }) => {
-        // A model reads this result, including a body that third parties wrote. Credentials are therefore hidden, even
-        // for keys of scope `write`.
+        // An AI model reads this result, including a body that third parties wrote. Credentials are therefore hidden,
+        // even for keys of scope `write`.
         const { body, ...rest } = await api.get(apiPath`/v1/endpoints/${endpoint}/requests/${request}`, {
           hide_secrets: true,
         });

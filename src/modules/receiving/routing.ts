@@ -20,7 +20,7 @@ export class Routing {
     const matching = await this.matching(endpoint, view);
     if (matching === null) return null;
     const { environmentId } = endpoint;
-    // Starts all loads before the first one is awaited.
+    // Starts to load the settings of all destinations before it awaits the first one.
     const settings = matching.map(({ destinationId: targetId }) => ({
       targetId,
       queueing: this.targets.queueing(environmentId, targetId),

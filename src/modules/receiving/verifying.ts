@@ -34,8 +34,8 @@ export class Verifying {
    * Verifies a request and returns the verdict. Throws 503 if the published keys, or the code of an extension, are
    * unavailable.
    *
-   * `earlier` is the first verdict of a replayed request. A success is returned unchanged, because the signature's
-   * timestamp is too old by now. After a failure, the request is verified again.
+   * `earlier` is the first verdict of a replayed request. If it was a success, it is returned unchanged, because the
+   * signature's timestamp is too old by now. If it was a failure, the request is verified again.
    */
   async verify(
     endpoint: LiveEndpoint,

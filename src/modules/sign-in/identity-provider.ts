@@ -162,7 +162,7 @@ export function pinned(
   server: ServerMetadata,
   { signingAlgorithms }: Pick<OidcProvider, 'signingAlgorithms'>,
 ): ServerMetadata {
-  // OpenID Connect Discovery, section 3, requires providers to publish this list, and to include RS256.
+  // OpenID Connect Discovery, section 3, requires providers to publish their signing algorithms, and to support RS256.
   const {
     id_token_signing_alg_values_supported: listed = ['RS256'],
     userinfo_signing_alg_values_supported: ofUserInfo = listed,
@@ -183,8 +183,8 @@ export function pinned(
  * Merges the claims of an ID token with the claims `more` of the user info endpoint. Claims of the ID token take
  * precedence.
  *
- * `email_verified` applies only to the address from the same source. It is taken from `more` only if the ID token has
- * the same address or none.
+ * `email_verified` applies only to the address from the same source, so it is taken from `more` only if the ID token
+ * has the same address or none.
  */
 export function joined(
   claims: Readonly<Record<string, unknown>>,

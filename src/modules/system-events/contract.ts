@@ -56,7 +56,10 @@ export interface SystemEventData {
 
 export type SystemEventListener = (event: SystemEvent) => Promise<void>;
 
-/** System events. Modules report signals here, and extensions subscribe to the events. */
+/**
+ * System events. Modules report occurrences here (signals), and extensions subscribe to the events that result from
+ * them.
+ */
 export abstract class SystemEvents {
   /** Records a signal in the caller's transaction. If the transaction rolls back, the signal is not reported. */
   abstract note(signal: Signal): Promise<void>;

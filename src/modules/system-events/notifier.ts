@@ -11,7 +11,10 @@ const LISTENER_TRIES = 10;
 const PAUSE_MS_FIRST = 1_000;
 const PAUSE_MS_MAX = 60_000;
 
-/** Error of an extension's listener. Unlike Posthorn's own errors, it may be permanent. */
+/**
+ * Error of an extension's listener. It may be permanent, so the call is retried only `LISTENER_TRIES` times. Posthorn's
+ * own errors are retried until they end.
+ */
 class ListenerFailed extends Error {}
 
 /**

@@ -7,9 +7,11 @@ export type NotStored = 'repeated' | 'gone';
 
 /**
  * Inserts a group of messages in one statement and one commit. Checks again that each alias exists (aliases_pkey),
- * because it may have been removed since RCPT. Searches for duplicates with inbox_messages_repeated_idx, in the
- * partitions of the message's expiry day and of the day before. If two processes receive the same message at the same
- * instant, both store it. At-least-once delivery allows this.
+ * because it may have been removed since RCPT.
+ *
+ * Searches for duplicates in the partitions of the message's expiry day and of the day before
+ * (inbox_messages_repeated_idx). If two processes receive the same message at the same instant, both store it.
+ * At-least-once delivery allows this.
  *
  * `is true` prevents the use of indexes that begin with the environment. Without statistics, the planner might choose
  * the alias index and scan all of the alias's messages of a day.

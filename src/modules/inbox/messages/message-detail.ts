@@ -4,7 +4,10 @@ import type { ParsedMessage } from '../reading/parsed-message.js';
 /** Fields that are missing in messages stored by earlier versions. */
 type LaterFields = 'isTextFromHtml' | 'replyText' | 'signature' | 'isCharsetGuessed';
 
-/** Type of the JSON column `detail` of a message's row: the contents, and all results except verdicts. */
+/**
+ * Type of the JSON column `detail` of a message's row: the parsed contents, and further results such as planned
+ * forwards.
+ */
 export interface StoredDetail extends Omit<ParsedMessage, LaterFields>, Partial<Pick<ParsedMessage, LaterFields>> {
   /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;

@@ -160,8 +160,8 @@ function shownList(list: readonly EmailAddress[]): string[] {
 }
 
 /**
- * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Uses mailparser for
- * headers with invalid syntax, which mailparser tolerates.
+ * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Parses a header with
+ * invalid syntax with mailparser, which is more tolerant.
  */
 function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
   const value = headers.wordsInUtf8(name);

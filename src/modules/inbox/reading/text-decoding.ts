@@ -96,10 +96,13 @@ function usable(declared: string | null): string | null {
 }
 
 /**
- * Guesses the character set of bytes that are not UTF-8. Text is Cyrillic if most of its non-ASCII letters form words
- * without ASCII letters, and many of them are frequent Cyrillic letters. Otherwise the text is Western. Cyrillic text
- * is windows-1251 or KOI8-R, which swap the bytes of capital and lower-case letters. In the right character set, only
- * the first letters of words are capitals.
+ * Guesses the character set of bytes that are not UTF-8.
+ *
+ * Text is Cyrillic if most of its non-ASCII letters form words without ASCII letters, and many of these letters are
+ * frequent in Cyrillic text. Otherwise, the text is Western.
+ *
+ * Cyrillic text is in windows-1251 or KOI8-R, which swap the bytes of capital and lower-case letters. In the right
+ * character set, only the first letters of words are capitals.
  */
 function guess(bytes: Buffer): string {
   const first = bytes.findIndex((byte) => byte >= 0x80);

@@ -63,7 +63,9 @@ export interface Decided extends Omit<Verdicts, 'arc'> {
 export interface Claimant {
   claim: Id;
   limit: number;
-  /** Maximum number of messages of one environment, including those that the worker already processes. */
+  /**
+   * Maximum number of one environment's messages that the worker may hold, including those that it already processes.
+   */
   perEnvironmentMax: number;
   held: ReadonlyMap<number, number>;
   /** Maximum total bytes of large messages. A worker without messages may claim a single message above this limit. */
