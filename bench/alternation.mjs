@@ -2,7 +2,7 @@
 
 /**
  * Returns the order of the contestants in a round (A B B A), so that drift of the machine's speed affects all equally.
- * Each round starts with a different contestant, because the first slice follows a checkpoint.
+ * Each round starts with a different contestant, because a checkpoint before the round affects its first slice.
  *
  * @template T
  * @param {readonly T[]} contestants @param {number} round from 0 @returns {T[]}

@@ -234,8 +234,8 @@ async function measureBurst(scene, perSecond, seconds) {
   await pressing;
   const { figures, afterMs } = await settled(page, sent.accepted, startedAt);
   const { keys, tasks } = await seenOf(page);
-  // If the list dropped older rows after a burst, only scrolling loads them again. The rows are then counted while
-  // scrolling.
+  // After a burst, the list may have dropped older rows. Only scrolling loads them again, so the rows are then counted
+  // while scrolling.
   const isGoingOn = figures.shown < sent.accepted && figures.waiting === 0 && figures.missed === 0 && !figures.hasGap;
   const there = isGoingOn ? await seenOnTheWay(page) : { shown: figures.shown, twice: figures.twice };
   const figure = (/** @type {string} */ name, /** @type {string} */ measured, bound = '') =>
@@ -356,7 +356,8 @@ async function seenOnTheWay(page) {
 }
 
 /**
- * Returns three numbers of rows: shown in the list, waiting behind the "new" button, and reported as not shown.
+ * Returns three numbers of rows: shown in the list, held until a click on the button for new events, and reported as
+ * missing.
  *
  * @param {Page} page
  */

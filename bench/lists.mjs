@@ -29,8 +29,8 @@ const APPLICATIONS = 40;
  */
 
 /**
- * SQL expression for the unique ID of event number `n`, spread over twenty days. The last four digits distinguish a
- * message from its event.
+ * SQL expression for the unique ID of event number `n`, spread over twenty days. For a message to an application, this
+ * is the message's ID, and the ID of its event ends with `0001`.
  */
 const ID = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ($2 - n) * (1728000000 / $2)), 12, '0') || substr(md5(n::text), 1, 16) || '0000')::uuid`;
 const EXPIRES = `(now() - ($2 - n) * (1728000000 / $2) * interval '1 millisecond' + interval '30 days')::date`;
@@ -383,7 +383,7 @@ async function measureAll(service, stored, { times, only }) {
 /** @param {string} directory @param {{ events: number, times: number, only: RegExp }} options */
 async function run(directory, options) {
   const database = await Database.start(directory);
-  // No events are delivered, but the service probes the target when a destination is created.
+  // Answers the request with which the service probes each new destination. No events are delivered.
   const target = http.createServer((_request, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
   await once(target, 'listening');
   const targetUrl = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (target.address()).port}/`;

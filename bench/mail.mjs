@@ -114,7 +114,11 @@ async function countRows(bench, subject, table) {
   return row.rows;
 }
 
-/** Measures a bare smtp-server with group commits, the limit for receiving mail. @type {import('./rows.mjs').Block} */
+/**
+ * Measures the library smtp-server with group commits: the upper limit for receiving mail.
+ *
+ * @type {import('./rows.mjs').Block}
+ */
 export const smtpInLimit = {
   rows: ['smtp-in-limit'],
   run: (bench, _wanted, report) =>
@@ -197,8 +201,8 @@ const EMAIL = JSON.stringify({
 });
 
 /**
- * Returns a block that measures emails until the relay accepts them. At most 2,000 emails wait for the relay, so the
- * rate is end-to-end.
+ * Returns a block that measures the rate at which the relay accepts emails. At most 2,000 emails wait for the relay, so
+ * the service cannot accept emails faster than it sends them.
  *
  * @param {string} name
  * @param {(options: { databaseUrl: string, targetUrl: string, directory: string, relayPort: number }) =>
@@ -230,7 +234,7 @@ function emailRow(name, start, prepare = async () => undefined) {
 }
 
 /**
- * Creates the sender's domain in the state that the service sets once it has found the domain's DNS records.
+ * Creates the sender's domain and marks it as verified, as if the service had found its DNS records.
  *
  * @param {Bench} bench @param {MailSubject} subject
  */
@@ -244,7 +248,7 @@ async function verifySender(bench, subject) {
   );
 }
 
-/** Measures a bare nodemailer pool without a database, the upper limit for sending mail. */
+/** Measures a nodemailer pool without a database: the upper limit for sending mail. */
 export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
   startMailOutLimit({ relayPort, count: PROCESSES }),
 );

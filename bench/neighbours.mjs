@@ -53,8 +53,8 @@ const ROUNDS_MIN = 2;
 /**
  * @typedef {{ begin: () => Promise<() => void | Promise<void>>, quietAfterMs: number, rampMs?: number, to?:
  * import('./window.mjs').To }} Neighbour `begin` starts the neighbor. It resolves with a stop function once the load is
- * at its highest. `quietAfterMs`: time after the stop until the neighbor's remaining work is done. `rampMs`: ramp of
- * every slice, including slices without the neighbor, for rows where one second is too short.
+ * at its highest. `quietAfterMs`: time after the stop until the neighbor's remaining work is done. `rampMs`: unmeasured
+ * start of every slice, if one second is too short.
  */
 
 /**

@@ -6,7 +6,7 @@
 /** Character that precedes the message number in a payload. It occurs nowhere else in the payload. */
 export const MARK = '#';
 
-/** Placeholder in a URL path. It is replaced by the number of one of several URLs. */
+/** Placeholder in a URL path. The load generator replaces it with a number, to spread requests over several URLs. */
 export const SPREAD = '%%%%';
 
 export const DIGITS = 10;

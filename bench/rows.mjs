@@ -14,7 +14,7 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes of the bare program, and of the service that is compared with it. */
+/** Number of processes of the minimal program (`limit/`), and of the service that is compared with it. */
 const LIMIT_PROCESSES = 2;
 /** Number of rounds of the row `tail`. A disk stall or a vacuum could distort a single window. */
 const TAIL_ROUNDS = 5;
@@ -60,8 +60,8 @@ async function serviceRows(bench, side, wanted) {
 }
 
 /**
- * Measures the upper limit and the service in alternating slices, at the highest sustained rate and at half of it.
- * Further rows measure an Idempotency-Key, a rate limit and received events.
+ * Measures the service and the minimal program (`limit/`) in alternating time slices, at the highest sustained rate and
+ * at half of it. Further rows measure the service with an Idempotency-Key, a rate limit and received events.
  *
  * @type {Block}
  */
@@ -117,7 +117,7 @@ const sustained = {
 };
 
 /**
- * Measures a healthy destination alone, then alongside a destination with `waiting` waiting deliveries.
+ * Measures a healthy destination alone, then alongside a destination that has `waiting` pending deliveries.
  *
  * @param {string} kind @param {number} waiting
  * @param {(bench: Bench, subject: Service) => Promise<string>} neighbour creates the other destination

@@ -33,7 +33,7 @@ const QUIET_WITHIN_MS = 8000;
 let sides = 0;
 
 /**
- * Starts a program on its own PostgreSQL server, so that server work for one program does not count for another.
+ * Starts a program on its own PostgreSQL server, so that the CPU time of the server can be attributed to this program.
  *
  * @template {import('./window.mjs').Subject} T
  * @param {import('./window.mjs').Bench} bench

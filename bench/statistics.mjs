@@ -40,8 +40,8 @@ export function centreOf(values) {
 }
 
 /**
- * Returns the index of the interval's lower end among the sorted means, from the exact distribution of the signed-rank
- * sum.
+ * Returns the index of the interval's lower end among the sorted means of pairs, from the exact distribution of
+ * Wilcoxon's signed-rank sum. Returns 0 if the interval is infinite.
  *
  * @param {number} count of values
  */

@@ -11,7 +11,10 @@ import { NO_MASTER_KEY, runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
-/** Confirms the clock and writes the audit entry in one transaction. Returns the text to print. */
+/**
+ * Confirms that a jump of the clock was correct, so that retention deletes expired data again. Writes an audit entry in
+ * the same transaction. Returns the text to print.
+ */
 async function confirm(url: string, config: Config): Promise<string> {
   const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));

@@ -79,8 +79,8 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
 
 /**
  * Replaces the master key and returns the line to print. First adds a data key that is encrypted with the old master
- * key, so that every running process can load it. Processes with the new master key encrypt with this data key, so the
- * running processes can decrypt their values.
+ * key, and gives every running process time to load it. Restarted processes encrypt with this data key, so processes
+ * that still have the old master key can decrypt the values.
  */
 async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();

@@ -6,8 +6,8 @@ import { SHARE, USED } from './cpu-throttle.js';
 
 const LOOK_EVERY_MS = 100;
 /**
- * Minimum CPU time of slow code, in milliseconds per second, even under full load. At this rate, a call that needs 100
- * ms takes two seconds. A call that misses its deadline ends as `busy`, and the provider repeats its request.
+ * CPU time that slow code gets even under full load, in milliseconds per second. A call that needs 100 ms then takes
+ * two seconds. A call that misses its deadline ends as `busy`, and the sender of the webhook retries.
  */
 const FLOOR = 50;
 
@@ -59,8 +59,8 @@ export class CpuBudget implements OnApplicationShutdown {
   }
 
   /**
-   * Starts sampling while a slow call runs. The previous limit applies until the first sample, because slow calls often
-   * follow each other.
+   * Starts sampling the load when a slow call starts. Until the first sample, the limit of the previous slow call
+   * applies. It is recent, because slow calls often follow each other.
    */
   private watch(): void {
     this.traffic = this.load.sampler();

@@ -64,9 +64,9 @@ export class CpuThrottle {
 }
 
 /**
- * Returns a throttle for the calling thread, which sleeps synchronously. Returns null without the shared memory
- * (`cells`), or if the thread's CPU time is unknown. If it is unknown, timeouts measure wall-clock time, so a sleeping
- * call would time out.
+ * Returns a throttle that makes the calling thread sleep. Returns null without shared memory (`cells`), and if the
+ * thread's CPU time cannot be read. In the second case, timeouts use wall-clock time, and sleeping would cause
+ * timeouts.
  */
 export function cpuThrottleFor(
   cells: Int32Array | null,

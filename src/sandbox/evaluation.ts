@@ -35,7 +35,10 @@ export class MeteredAllowance implements Allowance {
   spent = 0;
   private nextLook = 0;
 
-  /** `sliceMs` limits the CPU time of a call on a quick thread: a step that might take longer is not started. */
+  /**
+   * `sliceMs`: CPU limit of a call on a thread for quick calls. A step that might take longer is not started. Null on
+   * other threads.
+   */
   constructor(
     private readonly usedMs: () => number,
     private readonly limitMs: number,

@@ -40,8 +40,8 @@ const LINES_MAX = 1_000;
 
 /**
  * Start-time fair queueing on two levels. Organizations share the threads equally, measured by the CPU time of their
- * items. The endpoints of an organization share its part in the same manner, and an endpoint's items are served in
- * order of arrival.
+ * items. The endpoints of an organization share its CPU time equally. The items of an endpoint are served in order of
+ * arrival.
  *
  * Organizations and endpoints that use idle capacity are not penalized later. They earn no credit while they are idle.
  */

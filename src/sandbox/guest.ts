@@ -51,8 +51,8 @@ const WASI_ENOSYS = 52;
 
 const FILE = 'code.js';
 /**
- * Factor by which a result may exceed its size limit inside the VM. There, the result contains a mark before each
- * number whose original spelling is kept, and the mark is longer than most numbers. The marks are removed later.
+ * Factor by which a result may exceed its size limit inside the VM. Inside the VM, a long mark precedes each number
+ * whose original spelling is kept. The marks are removed later.
  */
 const MARKED_FACTOR = 8;
 
@@ -62,9 +62,8 @@ const OUT_OF_MEMORY = 'The code needed more than 64 MB of memory.';
 const NO_FUNCTION = 'The code has no function as its default export: write `export default (event) => event`.';
 
 /**
- * Code that runs before the guest's code, and saves the built-ins that it needs. A result is therefore the JSON of a
- * value even if the guest changes built-ins. `call` is async, so that throws, rejections and thenables have the same
- * effect.
+ * Code that runs before the guest's code and saves the built-ins that it needs, so that results are correct JSON even
+ * if the guest changes built-ins. `call` is async, so that throws, rejections and thenables have the same effect.
  */
 const PRELUDE = `(() => {
   'use strict';

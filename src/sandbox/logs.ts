@@ -39,7 +39,8 @@ export class SecretMask {
   }
 
   /**
-   * Returns the masked text. A cut text may end with the first characters of a secret, so such an end is removed too.
+   * Returns the masked text. If the text was cut, it may end with the first characters of a secret. These characters
+   * are removed too.
    */
   apply(text: string, isCut: boolean): string {
     const masked = this.values.reduce((rest, value) => rest.replaceAll(value, HIDDEN), text);

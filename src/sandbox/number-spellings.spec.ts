@@ -7,7 +7,7 @@ const engine = new WebAssembly.Module(
   readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm')),
 );
 
-/** Returns the JSON of the expression for an event with the body, or the reason of the failure. */
+/** Evaluates the expression on an event with the body. Returns its JSON, or the reason of the failure. */
 async function returned(body: string, expression: string, resultBytesMax = 1_000): Promise<string | null> {
   const exact = parseSpelled(body);
   const { outcome } = await runGuest(

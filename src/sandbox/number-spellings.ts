@@ -1,14 +1,12 @@
 /**
- * Guest code that returns a replacer for `JSON.stringify`. The replacer writes a number as it was received, for example
- * with all digits of a large integer, if JavaScript would write it differently. Each such number becomes a string that
- * starts with the mark.
+ * Guest code that returns a replacer for `JSON.stringify`. If JavaScript would write a received number differently
+ * (such as a large integer), the replacer returns its original text, as a string that starts with `mark`.
  *
- * This applies to numbers in the objects of the received body, which are found by identity, so that filtering or
- * sorting a list makes no difference. It applies to a copied number only if all received numbers of that value have the
- * same spelling.
+ * Objects of the received body are found by identity, so their numbers keep their text even if the guest filters or
+ * sorts a list. A number that the guest copied keeps its text only if all received numbers of that value have the same
+ * text.
  *
- * `spellings` has the structure of the body. It contains only the numbers that JavaScript would write differently, as
- * texts.
+ * `spellings` contains the texts of the numbers that JavaScript would write differently, in the structure of the body.
  */
 export const NUMBERS = `(args, spellings, mark) => {
   'use strict';

@@ -64,8 +64,8 @@ export class RuleEvaluator {
   }
 
   /**
-   * Returns the faults of the schema. If the schema is valid, returns the faults of the value. Null if the result is
-   * unknown. `schema` and `value` are JSON texts.
+   * Returns the errors of the schema, and, if the schema is valid, the errors of the value. Returns null if the
+   * evaluation ran out of time. `schema` and `value` are JSON texts.
    */
   async schema(
     owner: Owner,
@@ -112,7 +112,7 @@ async function startedThread(
   });
 }
 
-/** Caches the JSON texts of conditions and rules, because the compiled objects are used for a long time. */
+/** Caches the JSON texts of conditions and rules, because each compiled object is evaluated many times. */
 const texts = new WeakMap<object, string>();
 
 function textOf(compiled: { source: unknown }): string {

@@ -17,7 +17,7 @@ export interface Owner {
 }
 
 export interface ThreadSlotsOptions<C, A extends object> {
-  /** Maximum number of quick threads, at least two. They start on first use. */
+  /** Maximum number of threads for quick calls, at least two. A thread starts on first use. */
   quickMax: number;
   slowMax: number;
   /** Starts a thread. `niceness` (see nice(1)) is relative to the rest of the process. */
@@ -28,9 +28,12 @@ export interface ThreadSlotsOptions<C, A extends object> {
   wallFactor?: number;
 }
 
-/** CPU time after which a call starts again on a slow thread. That is safe: guest code has no side effects. */
+/**
+ * CPU time after which a call starts again on a thread for slow calls. This is safe, because guest code has no side
+ * effects.
+ */
 const SLICE_MS = 50;
-/** CPU time after which a call starts again on a slow thread, if the last call of its endpoint was slow. */
+/** CPU time after which a call starts again on a thread for slow calls, if the last call of its endpoint was slow. */
 const SLICE_MS_OF_SLOW = 10;
 /**
  * Time after the CPU slice (`SLICE_MS`) until a call that ignores interrupts (such as a long built-in) is terminated.

@@ -117,7 +117,10 @@ export class SmtpListener implements OnApplicationBootstrap, BeforeApplicationSh
     callback(this.conversationOf(session)?.isTooMany === true ? refusal(TOO_MANY) : null);
   }
 
-  /** Delays the reply to MAIL, before data is sent, while deliveries use all capacity. Returns an error on timeout. */
+  /**
+   * Delays the reply to MAIL while deliveries use all capacity, so that the client does not send the message yet.
+   * Returns an error on timeout.
+   */
   private async began(session: SMTPServerSession): Promise<Error | null> {
     this.conversationOf(session)?.recipients.clear();
     return (await this.mail.turn()) ? null : refusal(BUSY);

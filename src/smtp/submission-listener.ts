@@ -153,7 +153,8 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
       {
         ...serverOptions(this.name, SUBMISSION_LIMITS, tls),
         secure: isImplicitTls,
-        // Limits the connections that have not finished their TLS handshake.
+        // Limits the connections whose TLS handshake is not finished. The limit of `conversations` does not include
+        // them.
         maxClients: SUBMISSION_LIMITS.connections * 2,
         authMethods: ['PLAIN', 'LOGIN'],
         // Allowed, because `commandsDisabledFor` disables AUTH in every session that needs TLS first.
@@ -231,7 +232,7 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
       return null;
     } catch (error) {
       const answer = messageReply(error);
-      // Without the deletion, smtp-server would refuse another login on this connection.
+      // Deletes the user, because smtp-server would otherwise refuse another login on this connection.
       if (answer.code === 535) delete session.user;
       return refusal(answer);
     }

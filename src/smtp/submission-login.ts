@@ -32,8 +32,9 @@ export class SubmissionLogin {
   }
 
   /**
-   * Returns the caller that a key belongs to. Throws `unauthenticated`, `insufficient_scope`, 503 while storage is
-   * unavailable, and 429 after too many failed logins from the client's network. A valid key is accepted even then.
+   * Returns the caller that a key belongs to. Throws `unauthenticated`, `insufficient_scope`, or 503 while storage is
+   * unavailable. After too many failed logins from the client's network, throws 429 for an invalid key. A valid key is
+   * always accepted.
    */
   async check(key: string, from: string): Promise<Caller> {
     const caller =

@@ -18,7 +18,9 @@ type Json = Record<string, unknown>;
 /** Size of a blob that is larger than one chunk of 256 KB. */
 const LARGE_BYTES = 700_000;
 
-/** Returns checks of a blob store. They send emails, whose raw messages the service keeps in the store. */
+/**
+ * Returns checks of a blob store. The checks send emails, because the service keeps raw email messages in the store.
+ */
 export function blobStoreConformance(subject: BlobStoreUnderTest): ConformanceCheck[] {
   const client = async (): Promise<Client> => new Client(await subject.service());
   const emailWith = async (content: Buffer): Promise<Json> => {

@@ -16,7 +16,10 @@ export interface PosthornOptions {
 export interface RunningPosthorn extends Access {
   /** API key of the environment `live` in the first organization. */
   apiKey: string;
-  /** API key of the environment `test` in the first organization. This environment is a different tenant. */
+  /**
+   * API key of the environment `test` in the first organization. The environments `live` and `test` are separate
+   * tenants.
+   */
   testApiKey: string;
   /** Stops Posthorn and removes all created files. Rejects if the process does not end cleanly. */
   stop(): Promise<void>;

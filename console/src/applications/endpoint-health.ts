@@ -60,7 +60,7 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
  * cached.
  */
 export function losesPending(queries: QueryClient, environment: Environment, app: string, of: OwnEndpoint): boolean {
-  // If the endpoint has its own URL, its pending deliveries do not end at once. They wait for their next attempt.
+  // The pending deliveries of an endpoint with its own URL do not end when it is disabled, but at their next attempt.
   if (of.status !== 'active' || of.url !== null) return false;
   const key = ['own-endpoint-stats', environment, app, of.id];
   const cached = queries.getQueryData<{ waiting: { count: number } }>(key);

@@ -83,7 +83,7 @@ const LISTS: Readonly<Record<string, ReadPage>> = {
     })),
 };
 
-/** Types whose members can be actors. */
+/** Types of resources that can be the actor of an entry. */
 const ACTORS = ['members', 'keys'] as const;
 
 async function readAll(read: ReadPage, api: Api, signal: AbortSignal): Promise<Named[]> {

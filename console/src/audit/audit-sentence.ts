@@ -72,7 +72,10 @@ export function namesIn(entries: readonly Entry[]): Map<string, string> {
   return names;
 }
 
-/** Returns the name in a state of a resource, or null if it has none or belongs to another resource. */
+/**
+ * Returns the name of the resource `id` from its recorded state. Returns null if the state has no name, or belongs to
+ * another resource.
+ */
 function nameOf(state: Entry['after'], id: string): string | null {
   if (state === null || (typeof state['id'] === 'string' && state['id'] !== id)) return null;
   const found = [...NAMING, ...(id.startsWith('ep_') ? ['description', 'url'] : [])]

@@ -94,7 +94,7 @@ function Deliveries({ of }: { of: readonly Schemas['ListedEventItem'][] }): Reac
   );
 }
 
-/** Result of an attempt: the status code, or the error in words, with a sign. */
+/** Result of an attempt: ✓ or ✕, and the status code or the error in words. */
 function Response({ of }: { of: { status: number | null; error: string | null } }): ReactNode {
   const isGood = isDelivered(of);
   return (

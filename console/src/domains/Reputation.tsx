@@ -83,7 +83,10 @@ function Actions({ domain, reputation }: { domain: Domain; reputation: DomainRep
   );
 }
 
-/** Returns the limits of a rate. The rate covers the last 24 hours, but no time before sending was last resumed. */
+/**
+ * Returns the limits of a rate. The rate covers the last 24 hours, or the time since sending was last resumed if that
+ * is shorter.
+ */
 function limitsOf(
   thresholds: DomainReputation['thresholds'],
   rate: 'bounce_rate' | 'complaint_rate',

@@ -8,9 +8,9 @@ const RETRY_MS = [1_000, 5_000, 15_000];
 /**
  * Shows the customer portal in a frame inside `element`. The frame grows with its content.
  *
- * Calls `open` now and before each expiry of the token, to get a token from the embedding page's own backend. If the
- * first call fails, an error text and a retry button replace the frame. If a later call fails, the frame keeps its
- * content and shows that its session has ended. Calls `onState` after both kinds of failure.
+ * Calls `open` to get a token from the embedding page's backend: now, and again before each token expires. If the first
+ * call fails, an error text and a retry button replace the frame. If a later call fails, the frame keeps its content
+ * and shows that its session has ended. Calls `onState` after both kinds of failure.
  */
 export const mountPortal: typeof Mount = (
   element,

@@ -4,7 +4,7 @@ import { t } from '../kit/messages/t';
 
 type Logs = Schemas['CodeLogsItem'];
 
-/** Sign and color of each level. The sign makes levels distinguishable without color. */
+/** Symbol and color of each log level. The symbol makes levels distinguishable without color. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   error: ['✕', 'bad'],
   warn: ['!', 'busy'],

@@ -17,7 +17,7 @@ const TYPES = [
   'ebay-challenge',
   'asana-handshake',
 ] as const;
-/** Name of the secret field of each handshake. The API does not return these secrets. */
+/** The field that holds the secret of each type of handshake. The API does not return these secrets. */
 const SECRETS: Readonly<Record<string, 'verifyToken' | 'secret' | 'verificationToken'>> = {
   'meta-challenge': 'verifyToken',
   'ebay-challenge': 'verificationToken',

@@ -10,7 +10,7 @@ import { useSetAside } from './endpoint-queries';
 
 const STATES = ['transform_failed', 'dropped'] as const;
 
-/** Requests whose transform failed or dropped the event, with buttons that release them through the saved transform. */
+/** Requests for which the transform failed or dropped the event. Buttons run the saved transform on them again. */
 export function TransformHeld({ id, isChanged }: { id: string; isChanged: boolean }): ReactNode {
   const { environment: env } = useSigned();
   const [job, setJob] = useState<string | null>(null);

@@ -65,7 +65,7 @@ export function readVerification(text: string): VerificationSettings | null {
   return fault === null ? (value ?? {}) : null;
 }
 
-/** Returns the JSON of settings with changes. Empty for the defaults. */
+/** Applies changes to settings and returns them as JSON. Returns an empty text if all settings have their defaults. */
 export function writeVerification(settings: VerificationSettings, changes: VerificationChanges): string {
   const changed = Object.fromEntries(
     Object.entries({ ...settings, ...changes }).filter(([, value]) => value !== undefined),
@@ -110,8 +110,8 @@ export function timestampPlaceOf({ timestampField, timestampHeader }: Verificati
 }
 
 /**
- * Returns the changes that set where the signing time is read. Also removes the template of the signed content if it no
- * longer fits: it contains the time although none is read, or the reverse.
+ * Returns the changes that set where the signing time is read. Also removes a template of the signed content that no
+ * longer fits: it must contain the time exactly if a time is read.
  */
 export function withTimestampPlace(place: TimestampPlace, { signed }: VerificationSettings): VerificationChanges {
   const isSigned = /\{\{\s*timestamp\s*\}\}/.test(signed ?? '');

@@ -23,7 +23,7 @@ export function Schedule({ event }: { event: EventDetail }): ReactNode {
   );
 }
 
-/** Every attempt that was made has failed, because the delivery would otherwise need no schedule. */
+/** An attempt that was made is shown as failed: after a success, the schedule is not shown. */
 const SIGNS = { made: '✕', next: '↻', ahead: '○' } as const;
 const STATES = { made: 'timeline.schedule-failed', next: 'schedule.next', ahead: 'schedule.ahead' } as const;
 

@@ -127,7 +127,7 @@ function endText({ status, delivery: { reason } }: Extract<TimelineEntry, { kind
   return status === 'dlq' ? t('timeline.dlq') : '';
 }
 
-/** The feed in which a consumer acknowledged the event, and the latest time at which this can have happened. */
+/** The feed (pull destination) in which a consumer acknowledged the event, and the time by which it did so. */
 function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][number]; nowMs: number }): ReactNode {
   if (pull?.feed == null || pull.committed_at === null) return null;
   return (

@@ -1,6 +1,4 @@
-/**
- * A delivery request for a curl command. The browser cannot compute its signature, because it does not have the secret.
- */
+/** A delivery request to show as a curl command, without its signature: the browser does not have the secret. */
 export interface SentRequest {
   url: string;
   webhookId: string;

@@ -49,7 +49,10 @@ export interface EventList {
   noteView: (index: number) => void;
 }
 
-/** Returns the event list. If `isReading` is true, new events wait behind a button, so that the rows do not move. */
+/**
+ * Returns the event list. If `isReading` is true, new events appear only after a click on a button, so that the rows do
+ * not move.
+ */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();
   const queries = useQueryClient();

@@ -60,7 +60,8 @@ export function listenForNews({
     missed({ count: null, isCapped: false });
     if (since === null) return;
     const current = (gap = { since: gap?.since ?? since, until });
-    // Waits before it counts the missed events, until the changes that have already arrived are in the list.
+    // Waits until the list contains the changes that have already arrived. Otherwise, their events would count as
+    // missed.
     setTimeout(() => {
       if (gap === current) countMissed(current).catch(() => undefined);
     }, 4 * DRAW_EVERY_MS);

@@ -27,7 +27,10 @@ export interface News<T extends Row> {
   isWhole?: boolean;
 }
 
-/** Maximum number of rows that wait behind the button for new events. Further rows are only counted. */
+/**
+ * Maximum number of new rows that are held until the user clicks the button for new events. Further rows are only
+ * counted.
+ */
 const WAITING_MAX = 1_000;
 /**
  * Maximum number of rows that arrived through the stream. If it is exceeded, older rows are dropped. They are loaded
@@ -61,7 +64,7 @@ export class RowList<T extends Row> {
     return this.live.length + this.paged.length;
   }
 
-  /** Number of rows that wait behind the button for new events. */
+  /** Number of new rows that are held until the user clicks the button for new events. */
   get waiting(): number {
     return this.behind.length;
   }
@@ -83,12 +86,12 @@ export class RowList<T extends Row> {
     return paged === -1 ? -1 : this.live.length + paged;
   }
 
-  /** Returns the row of an event if the row is shown or waits behind the button. */
+  /** Returns the row of an event if the row is shown, or is held until the user clicks the button for new events. */
   get(id: string): T | undefined {
     return this.known.get(id);
   }
 
-  /** Returns the number of shown or waiting rows that were received between two times. */
+  /** Returns the number of rows, shown or held, whose events were received between two times. */
   countBetween(since: string, until: string): number {
     let count = 0;
     for (const { received_at: at } of this.known.values()) if (at >= since && at <= until) count += 1;
@@ -104,7 +107,7 @@ export class RowList<T extends Row> {
     }
     for (const page of isMore ? pages.slice(this.pages.length) : pages) {
       for (const row of page) {
-        // Moves a waiting row to its page. Skips other rows that are already in the list.
+        // Moves a row that is still held to its page. Skips rows that are already shown.
         if (this.known.has(row.id) && !this.takeOut(row.id)) continue;
         this.known.set(row.id, row);
         this.paged.push(row);
@@ -114,8 +117,8 @@ export class RowList<T extends Row> {
   }
 
   /**
-   * Applies changes from the stream. If `isReading` is true, new rows wait behind the button. If older rows are
-   * dropped, returns the time from which the list continues.
+   * Applies changes from the stream. If `isReading` is true, new rows are held until the user clicks the button for new
+   * events. If older rows are dropped, returns the time from which the list continues.
    */
   arrive(news: readonly News<T>[], isReading: boolean): string | null {
     const added: T[] = [];
@@ -140,7 +143,7 @@ export class RowList<T extends Row> {
     return this.live.length > LIVE_MAX ? this.letGo() : null;
   }
 
-  /** Shows the rows that waited behind the button. */
+  /** Shows the new rows that were held. */
   letIn(): void {
     this.live = this.inOrder([...this.behind, ...this.live]);
     this.behind = [];

@@ -39,7 +39,7 @@ const FORMS: readonly [pattern: RegExp, kind: SearchKind, filter: Searched][] = 
   [new RegExp(`^app_${ULID}$`, 'i'), 'application', 'application'],
   [new RegExp(`^ep_${ULID}$`, 'i'), 'endpoint', 'endpoint'],
   [/^https?:\/\//i, 'url', 'destination'],
-  // An id prefix without a valid id of this service, for example the id of a Stripe event.
+  // An id of a provider that has a prefix of this service, for example the id of a Stripe event (`evt_…`).
   [/^(?:evt|msg|req|dst|app|ep)_(?=\S*\d)\S{8,}$/i, 'provider', 'dedupe_id'],
 ];
 

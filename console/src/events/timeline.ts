@@ -107,9 +107,9 @@ export function isAcknowledged({ deliveries }: Pick<EventDetail, 'deliveries'>):
 const STREAM_DELAY_MS = 10_000;
 
 /**
- * Returns the state of a row. A delivered row without an attempt usually went to a pull consumer, but the stream may
- * also report the delivery before its attempt. The type of the destination decides between the two. If the type is
- * unknown, a row that is old enough counts as pulled.
+ * Returns the state of a row. A delivered row without an attempt can have two causes: a pull destination, or a stream
+ * that reports the delivery before its attempt. The type of the destination shows the cause. If the type is unknown, a
+ * row older than `STREAM_DELAY_MS` counts as pulled.
  */
 export function rowStatusOf(
   row: { status: string; attempt_count: number; received_at: string; acknowledged?: boolean },

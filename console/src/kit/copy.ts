@@ -14,7 +14,7 @@ function copyBySelection(text: string): boolean {
   area.setAttribute('readonly', '');
   area.className = 'offscreen';
   const focused = document.activeElement;
-  // Copies the original text, because a text field changes line breaks.
+  // Copies the original text and not the content of the text field, because a text field changes line breaks.
   const give = (event: ClipboardEvent): void => {
     event.clipboardData?.setData('text/plain', text);
     event.preventDefault();

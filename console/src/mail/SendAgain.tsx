@@ -51,7 +51,7 @@ export function SendCopy({ email, to, onClose }: SendCopyProps): ReactNode {
       for (const { id } of suppressions ?? [])
         await answered(api.DELETE('/v1/suppressions/{id}', { params: { path: { id } } }));
     } finally {
-      // A second try must not remove suppressions that the first try removed.
+      // Refetches the suppressions, so that a second try does not delete suppressions that are already deleted.
       await queries.invalidateQueries({ queryKey: ['suppressions-of', environment] });
     }
     const { id } = await answered(api.POST('/v1/emails', { params: { header: { 'Idempotency-Key': key } }, body }));

@@ -6,7 +6,7 @@ export function useSelection<Row extends { id: string }>(
   rows: readonly Row[],
 ): {
   selected: Row[];
-  /** Selects or deselects a row. With `isRange`, also the rows since the last change. */
+  /** Selects or deselects a row. With `isRange`, includes all rows up to the row that was changed last. */
   mark: (id: string, isRange: boolean) => void;
   /** Selects all rows, or none if all are selected. */
   markAll: () => void;

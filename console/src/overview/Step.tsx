@@ -3,7 +3,7 @@ import type { EventItem, Schemas } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
 
-/** Resources that already exist. Null if there are none. */
+/** A destination and an event, which complete their steps. Each is null while the environment has none. */
 export interface StepsProps {
   destination: Schemas['DestinationItem'] | null;
   event: EventItem | null;

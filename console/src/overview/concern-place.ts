@@ -2,7 +2,7 @@ import type { Environment, Schemas } from '../api/client';
 
 type Concern = Pick<Schemas['ConcernItem'], 'type' | 'subject' | 'url'>;
 
-/** Place in the console, and its query parameters. */
+/** Path of a screen in the console, and its query parameters. */
 export interface Place {
   to: string;
   search: Record<string, string>;
@@ -25,7 +25,7 @@ export function groupBySubject<T extends { subject: string | null }>(concerns: r
   return [...groups].map(([subject, all]) => ({ subject, concerns: all }));
 }
 
-/** Returns the place where the user can fix a problem, or null if no screen shows the affected resource. */
+/** Returns the screen on which the user can fix a problem, or null if no screen shows the affected resource. */
 export function placeOfConcern(
   { type, subject, url }: Concern,
   env: Environment,

@@ -3,8 +3,8 @@ import type { Environment } from '../api/client';
 const keyOf = (environment: Environment): string => `posthorn.first-steps.${environment}`;
 
 /**
- * Returns whether the user had the first steps open in this browser. They then stay visible after a reload, even if
- * there are events.
+ * Returns whether the user last left the getting-started steps open in this browser. Open steps stay visible after a
+ * reload, even if the environment has events.
  */
 export function areStepsOpen(environment: Environment): boolean {
   try {

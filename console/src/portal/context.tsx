@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { OwnPortal, Permission } from '../api/portal';
 import type { Place } from './places';
 
-/** The session of the portal and its permissions. */
+/** Session of the customer portal, with the permissions that it grants. */
 export interface InPortal {
   portal: OwnPortal;
   /** Value for `{app}` in API paths. */

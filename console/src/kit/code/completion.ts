@@ -2,7 +2,7 @@ import type { Token } from './token';
 
 /** A text that completes JSON. */
 export interface CodeCompletion {
-  /** Name of the member for which this text is a value. Null if the text is itself the name of a member. */
+  /** Name of the JSON member that can have this text as its value. Null if the text is itself a member name. */
   of: string | null;
   text: string;
   /** Text that explains the completion, such as a sample value. */

@@ -8,7 +8,7 @@ import { type Step, stepsOf } from './schedule';
 /** Maximum number of attempts in the drawing. Text describes further attempts. */
 const DRAWN_MAX = 12;
 
-/** Retry attempts on a time line. `isDraft` omits the heading, because the form of the schedule has its own label. */
+/** Retry attempts on a time line. `isDraft` omits the heading, for use in the form that edits the schedule. */
 export function Schedule({
   retry,
   isDraft = false,

@@ -137,7 +137,7 @@ function toDelay(seconds: number): string {
   return `${seconds / size}${unit}`;
 }
 
-/** Parses delays separated by commas or spaces. Returns seconds, or the first part that is not a delay. */
+/** Parses delays separated by commas or spaces. Returns them in seconds, or returns the first part that is invalid. */
 export function fromDelays(text: string): number[] | string {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
   const schedule: number[] = [];

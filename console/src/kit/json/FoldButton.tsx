@@ -4,8 +4,8 @@ import type { JsonLines } from './json-lines';
 import type { Folds } from './use-folds';
 
 /**
- * Button that folds the object or array that begins on a line. CSS draws the sign of the button, so that copied text
- * does not contain it.
+ * Button that folds the object or array that begins on a line. CSS draws the button's arrow, so that copied text does
+ * not contain it.
  */
 export function FoldButton({
   text,

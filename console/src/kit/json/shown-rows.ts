@@ -11,7 +11,7 @@ export interface ShownRows {
 }
 
 /**
- * Finds the rows to show. Its cost grows with the number of folds and not of rows, because a megabyte has a hundred
+ * Finds the rows to show. Its cost depends only on the number of folds, because one megabyte of JSON can have a hundred
  * thousand rows.
  */
 export function shownRows(

@@ -59,7 +59,7 @@ export function useFolds(text: string, lines: JsonLines, found: Found, reveal: (
   };
   return {
     folded,
-    // Starts at the first line, which can be folded if any other line can.
+    // The default is the first line. It can be folded if any line can, because it begins the outermost object or array.
     active: active ?? 0,
     toggle,
     foldAll: () => set(new Set([...lines.folds.keys()].filter((line) => line !== 0)), null),

@@ -9,8 +9,8 @@ export class PartNotLoaded extends Error {}
 /** Pauses before the retries of loading a file. */
 const PAUSES_MS = [300, 700, 1_500, 3_000];
 /**
- * Time after a failure in which no new attempt starts. The failure would otherwise be invisible, because React renders
- * again at once.
+ * Time after a failure in which no new attempt starts, so that the failure is shown. React renders again at once, which
+ * would start one.
  */
 const SHOWN_MS = 300;
 

@@ -9,7 +9,9 @@ export interface Series {
   tone: Tone;
   /** The parts of a stack lie on top of each other, the first one at the bottom. */
   kind: 'bars' | 'line' | 'stack';
-  /** Style of the line, or of the bars: solid or striped. Series must be distinguishable without color. */
+  /**
+   * Style of a line. A part of a stack is striped unless it is `solid`. Series must be distinguishable without color.
+   */
   dash?: 'solid' | 'dashed' | 'dotted';
   /** Text in the legend while the pointer is outside the plot. */
   summary?: string;
@@ -33,8 +35,9 @@ export interface DrawnSeries {
 }
 
 /**
- * Returns the series in the order of drawing: the parts of a stack from the top down, then the others. A part is drawn
- * as the sum of itself and the parts below it. Zero becomes null where it would be drawn as a line on the axis.
+ * Returns the series in drawing order: the parts of a stack from the top down, then the others. A part is drawn from
+ * the axis up to the sum of itself and the parts below it. In bars, zero becomes null, because it would be drawn as a
+ * line on the axis.
  */
 export function drawnSeries(series: readonly Series[]): DrawnSeries[] {
   const sums: number[] = [];

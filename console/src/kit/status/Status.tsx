@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { word } from '../messages/t';
 
-/** Sign and color of each state. The sign makes states distinguishable without color. */
+/** Symbol and color of each state. The symbol makes states distinguishable without color. */
 const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   processed: ['✓', 'good'],
   pass: ['✓', 'good'],
@@ -65,7 +65,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   opt_out: ['⊘', 'dull'],
 };
 
-/** A state in words, with its sign. */
+/** A state in words, after its symbol. */
 export function Status({
   of,
   kind = 'status',

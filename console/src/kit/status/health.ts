@@ -12,7 +12,10 @@ export interface TargetFacts {
   /** Sentence with the reason why the target is disabled. */
   reason: string | null;
   disabledAt: string | null;
-  /** Null if the target has no circuit of its own. `nextProbeAt` is null if the API does not return it. */
+  /**
+   * State of the target's circuit breaker. Null if the target has no circuit breaker of its own. `nextProbeAt` is null
+   * if the API does not return it.
+   */
   circuit: { state: 'closed' | 'open' | 'half_open'; openedAt: string | null; nextProbeAt: string | null } | null;
   /** Outcomes of the last hour. Null while unknown. */
   hour: Outcomes | null;

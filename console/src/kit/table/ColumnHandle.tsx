@@ -14,9 +14,9 @@ interface ColumnHandleProps extends Pick<ColumnWidths, 'drag' | 'store' | 'reset
 }
 
 /**
- * Border of a header cell, which changes the column's width: by dragging, or with the arrow keys. A double-click and the
- * Home key restore the default width. The parent element is the header cell. In the accessibility tree, the region of
- * the table owns the borders, because otherwise the name of a header cell would contain the name of its border.
+ * Border of a header cell, which changes the column's width: by dragging, or with the arrow keys. A double-click and
+ * the Home key restore the default width. The table's region owns the borders (`aria-owns`), so that the name of a
+ * header cell does not include the name of its border.
  */
 export function ColumnHandle({ list, column, label, drag, store, reset }: ColumnHandleProps): ReactNode {
   const handle = useRef<HTMLSpanElement>(null);

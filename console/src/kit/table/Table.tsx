@@ -73,7 +73,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
       )),
     [rows, columns, shape, actions],
   );
-  // The roles are explicit, because the layout of a card removes the roles that the elements have by default.
+  // The table roles are explicit, because the CSS that shows rows as cards removes the default roles.
   return (
     <>
       <DensitySwitch />

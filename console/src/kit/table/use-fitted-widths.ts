@@ -2,9 +2,8 @@ import { type RefObject, useLayoutEffect } from 'react';
 import { shrinkWidths, type Widths } from './widths';
 
 /**
- * Gives the header cells of a table the widths that the user chose. If the table then were wider than its region, and
- * the region does not scroll, makes these columns narrower. Header cells name their column in `data-column`. Fits again
- * when `shape` changes, which describes the columns.
+ * Gives the header cells of a table the widths that the user chose. Makes these columns narrower if the table would be
+ * wider than a region that does not scroll. `shape` describes the columns: the widths are set again when it changes.
  */
 export function useFittedWidths(region: RefObject<HTMLElement | null>, widths: Widths, shape: string): void {
   useLayoutEffect(() => {
