@@ -33,7 +33,7 @@ const TAIL_ROUNDS = 5;
  * @typedef {{ rows: string[], run(bench: Bench, wanted: Set<string>, report: Report): Promise<void> }} Block
  */
 
-/** Number of the next round. It is unique among the rounds of all rows that are measured alternately. */
+/** Number of the next round. All rows that are measured alternately share this count. */
 let turns = 0;
 
 /**

@@ -60,8 +60,8 @@ async function runRows(options, bench) {
 }
 
 /**
- * Compares the slices of each row in pairs: this tree with the other checkout, or else the service with its upper
- * limit.
+ * Compares the slices of each row in pairs: this working tree with the other checkout, or the service with the minimal
+ * program.
  *
  * @param {Options} options
  * @param {readonly Slice[]} slices

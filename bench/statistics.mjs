@@ -40,7 +40,7 @@ export function centreOf(values) {
 }
 
 /**
- * Returns the index of the interval's lower end among the sorted means of pairs, from the exact distribution of
+ * Returns the rank (from 1) of the interval's lower end among the sorted means of pairs, from the exact distribution of
  * Wilcoxon's signed-rank sum. Returns 0 if the interval is infinite.
  *
  * @param {number} count of values

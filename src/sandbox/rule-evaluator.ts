@@ -65,7 +65,7 @@ export class RuleEvaluator {
 
   /**
    * Returns the errors of the schema, and, if the schema is valid, the errors of the value. Returns null if the
-   * evaluation ran out of time. `schema` and `value` are JSON texts.
+   * evaluation did not finish. `schema` and `value` are JSON texts.
    */
   async schema(
     owner: Owner,

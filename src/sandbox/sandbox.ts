@@ -8,7 +8,7 @@ import type { JobEnd } from './thread-slot.js';
 import { cellsFor, type Owner, ThreadSlots } from './thread-slots.js';
 
 export interface SandboxOptions {
-  /** Number of threads for quick code, at least two. They start on first use. */
+  /** Maximum number of threads for quick code, at least two. A thread starts on first use. */
   workers?: number;
   /** Compiled worker.ts. It is next to this file, except in unit tests, which run without a build. */
   workerFile?: URL;

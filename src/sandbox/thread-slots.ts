@@ -22,7 +22,7 @@ export interface ThreadSlotsOptions<C, A extends object> {
   slowMax: number;
   /** Starts a thread. `niceness` (see nice(1)) is relative to the rest of the process. */
   startThread: (niceness: number) => Promise<SlotThread<C, A | 'overrun'>>;
-  /** CPU budget for the calls on slow threads. The threads read it from shared memory (`cells`). */
+  /** CPU budget of the threads for slow calls, which they read from shared memory (`cells`). */
   pace?: CpuBudget | undefined;
   /** Wall-clock limit of a call as a multiple of its CPU time. */
   wallFactor?: number;
@@ -137,7 +137,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
   }
 }
 
-/** Returns the CPU budget's shared cells for a slow thread, or null for a quick thread, which is not throttled. */
+/**
+ * Returns the shared memory of the CPU budget for a thread for slow calls. Returns null for a thread for quick calls,
+ * which is not throttled.
+ */
 export const cellsFor = (niceness: number, pace: CpuBudget | undefined): Int32Array | null =>
   niceness > 0 ? (pace?.cells ?? null) : null;
 
@@ -161,8 +164,8 @@ function paced<C, A>(thread: SlotThread<C, A>, pace: CpuBudget | undefined): Slo
 }
 
 /**
- * Returns whether a call may use a slow thread. Limits apply only if its organization already has a call on a slow
- * thread.
+ * Returns whether a call may run on a thread for slow calls now. An organization without a running slow call is always
+ * admitted.
  */
 function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpoint: string): boolean {
   const others = use.ofOrganization(organization);
@@ -172,17 +175,17 @@ function admitsSlow(use: ThreadUse, slowMax: number, organization: string, endpo
 }
 
 /**
- * Returns whether a call exceeded its slice of CPU time, even if its thread was terminated. The call moves to a slow
- * thread.
+ * Returns whether a call exceeded its slice of CPU time, even if its thread was terminated. Such a call starts again on
+ * a thread for slow calls.
  */
 function isOverrun(end: JobEnd<object | string>): boolean {
   return end.answer === null ? end.why === 'timeout' : end.answer === 'overrun';
 }
 
 /**
- * Returns the final result of a call. A call that exceeds its CPU slice normally moves to a slow thread, so `overrun`
- * as the final result means that a shutdown ended the call. A call that used up its CPU time but missed the deadline
- * ends as `timeout`.
+ * Returns the final result of a call. A call that exceeds its CPU slice normally starts again on a thread for slow
+ * calls, so a final `overrun` means that a shutdown ended the call. A call that used up its CPU time but missed the
+ * deadline ends as `timeout`.
  */
 function finalOf<A extends object>(end: JobEnd<A | 'overrun'>, timeoutMs: number): JobEnd<A> {
   if (end.answer === 'overrun') return { answer: null, why: 'stopped', cpuMs: end.cpuMs };

@@ -153,8 +153,7 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
       {
         ...serverOptions(this.name, SUBMISSION_LIMITS, tls),
         secure: isImplicitTls,
-        // Limits the connections whose TLS handshake is not finished. The limit of `conversations` does not include
-        // them.
+        // Limits the connections whose TLS handshake is not finished. The limit in `Conversations` does not count them.
         maxClients: SUBMISSION_LIMITS.connections * 2,
         authMethods: ['PLAIN', 'LOGIN'],
         // Allowed, because `commandsDisabledFor` disables AUTH in every session that needs TLS first.

@@ -41,7 +41,7 @@ export function renamed({ before, after }: Pick<Entry, 'before' | 'after'>): { b
   return others.every((field) => BOOKKEEPING.includes(field)) ? { before: old, after: now } : null;
 }
 
-/** A part of a sentence: text, or the position of a value. */
+/** A part of a sentence: text, or a placeholder for a value. */
 export type SentencePart = { text: string } | { value: string };
 
 /** Splits a text at its placeholders, so that they can be replaced by links. */

@@ -110,8 +110,8 @@ export function timestampPlaceOf({ timestampField, timestampHeader }: Verificati
 }
 
 /**
- * Returns the changes that set where the signing time is read. Also removes a template of the signed content that no
- * longer fits: it must contain the time exactly if a time is read.
+ * Returns the changes that set where the signing time is read. Also removes a template of the signed content that
+ * contains the time although none is read, or lacks it although one is read.
  */
 export function withTimestampPlace(place: TimestampPlace, { signed }: VerificationSettings): VerificationChanges {
   const isSigned = /\{\{\s*timestamp\s*\}\}/.test(signed ?? '');

@@ -17,7 +17,7 @@ export function SearchField({ value, onSearch }: SearchFieldProps): ReactNode {
   const commit = (): void => {
     if (text.trim() === value) return;
     onSearch(searchChanges(text));
-    // If the text set another filter than `q`, that filter's own field shows it, so this field is cleared.
+    // Text that sets a filter other than `q` is shown in the field of that filter, so this field is cleared.
     setText(target?.filter === 'q' ? target.value : '');
   };
   return (

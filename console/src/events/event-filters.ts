@@ -81,8 +81,8 @@ function isResponseStatus(code: number): boolean {
 }
 
 /**
- * Returns the filters for a typed response status: one status such as `503`, or a class such as `5xx`. Clears the error
- * filter for a status and the reverse, because no attempt matches both. Returns null for other text.
+ * Returns the filters for a typed response status: one status such as `503`, or a class such as `5xx`. A status clears
+ * the error filter, and a class clears the status, because no attempt matches both. Returns null for other text.
  */
 export function responseChanges(
   typed: string,

@@ -71,8 +71,8 @@ function Found({ topic, subscription }: { topic: Topic; subscription: Subscripti
 }
 
 /**
- * Returns a function that subscribes or unsubscribes an address, and offers to undo the change. If the recipient made
- * the previous choice, undo is not offered, because the API would store the restored choice as its own.
+ * Returns a function that subscribes or unsubscribes an address, and offers to undo the change. Does not offer undo if
+ * the recipient made the previous choice, because the API cannot restore it as a choice of the recipient.
  */
 function useSubscriptionChange(topic: Topic): (before: Subscription) => void {
   const { api, environment: env } = useSigned();

@@ -3,7 +3,7 @@ import type { EventItem, Schemas } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
 
-/** A destination and an event, which complete their steps. Each is null while the environment has none. */
+/** A destination and an event of the environment, each null if there is none. Their steps are shown as done. */
 export interface StepsProps {
   destination: Schemas['DestinationItem'] | null;
   event: EventItem | null;

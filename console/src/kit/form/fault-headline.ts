@@ -27,7 +27,7 @@ export function headlineOf(fault: FaultFields, language: string): { headline: st
   return { headline: message ?? t('wrong.title'), original: null };
 }
 
-/** Returns the objects that still use an object and thus prevent its deletion: as ids, or as kinds with ids. */
+/** Returns the objects that use an object and prevent its deletion: as ids, or as kinds with ids. */
 export function usersOf({ used_by: users }: Readonly<Record<string, unknown>>): string[] {
   if (!Array.isArray(users)) return [];
   return (users as unknown[]).map((user) =>

@@ -38,8 +38,8 @@ export type Health =
 /** Share of failed attempts from which a target counts as degraded. Retries compensate for a lower share. */
 const DEGRADED_MIN = 0.01;
 /**
- * If the last hour has at least this number of attempts, only that hour determines the health, so that a target
- * recovers within the hour.
+ * If the last hour has at least this number of attempts, only that hour determines the health, so that earlier failures
+ * do not affect a target that works again.
  */
 const HOUR_ATTEMPTS_MIN = 10;
 
