@@ -18,8 +18,8 @@ const ACCEPTS = 60_000;
 /** @typedef {import('./rows.mjs').Service} Service */
 
 /**
- * Creates `count` applications, each with `endpoints` endpoints on the receiver. Returns the kind of request that sends
- * to these applications in rotation.
+ * Creates `count` applications, each with `endpoints` endpoints on the receiver. Returns the path of the requests,
+ * which address these applications in rotation.
  *
  * @param {import('./rows.mjs').Bench} bench
  * @param {Service} subject

@@ -16,7 +16,7 @@ const JOB_WITHIN_MS = 300_000;
 
 /**
  * Creates an inbound endpoint that verifies its requests and forwards them to `destinations`. Returns the id of the
- * endpoint and the kind of request to send to it.
+ * endpoint, and the path and headers of a valid request to it.
  *
  * @param {import('./rows.mjs').Service} subject @param {string} slug @param {string[]} destinations
  */

@@ -141,8 +141,8 @@ function cells(name, figures, rounds, limit) {
 }
 
 /**
- * Returns the CPU time of the program and of PostgreSQL as a multiple of the receiver's CPU time, which is comparable
- * between machines.
+ * Returns the CPU time of the program and of PostgreSQL as a multiple of the receiver's CPU time. Such multiples are
+ * comparable between machines.
  *
  * @param {Record<string, number>} cpuMicros
  */

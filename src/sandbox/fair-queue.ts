@@ -152,7 +152,7 @@ function nextLine<T>({ lines }: Account<T>, admits: (endpoint: string) => boolea
   return best;
 }
 
-/** If the map is full, removes the idle entry that was added first. */
+/** Removes the oldest idle entry if the map has `max` entries. */
 function forgetOne<V>(known: Map<string, V>, max: number, isIdle: (value: V) => boolean): void {
   if (known.size < max) return;
   for (const [key, value] of known) {

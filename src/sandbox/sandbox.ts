@@ -35,7 +35,10 @@ const WORKERS_DEFAULT = 2;
  * for its guest.
  */
 const SLOW_MAX = 6;
-/** Heap of a thread for copying texts. Excludes the guest's memory, which belongs to WebAssembly. */
+/**
+ * JavaScript heap limit of a thread, enough for copies of texts. The guest's memory does not count, because it is
+ * WebAssembly memory.
+ */
 const HEAP_MB_MAX = 64;
 const CODE_BYTES_MAX = 64 * 1024;
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
@@ -89,7 +92,10 @@ export class Sandbox {
     return isOurs ? 'The code could not be checked just now: send the request again.' : outcome.message;
   }
 
-  /** Returns gauges. `slow`: calls running on threads for slow code. `restarts`: threads that had to be replaced. */
+  /**
+   * Returns the current values for metrics. `slow`: calls that run on threads for slow code. `restarts`: threads that
+   * had to be replaced.
+   */
   figures(): ReturnType<ThreadSlots<GuestCall, SandboxOutcome>['figures']> {
     return this.threadSlots.figures();
   }

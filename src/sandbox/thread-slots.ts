@@ -111,7 +111,10 @@ export class ThreadSlots<C extends Sliced, A extends object> {
     );
   }
 
-  /** Returns gauges. `slow`: running calls on slow threads. `restarts`: threads that had to be replaced. */
+  /**
+   * Returns the current values for metrics. `slow`: calls that run on threads for slow calls. `restarts`: threads that
+   * had to be replaced.
+   */
   figures(): { running: number; slow: number; queued: number; workers: number; restarts: number } {
     const { quick, slow } = this;
     return {

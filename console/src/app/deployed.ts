@@ -44,8 +44,7 @@ export function followService(cameBack: () => void): void {
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
   const { isReplaced, silentSince } = reachability();
-  // Leaves the click to the router during an outage, because the browser would show its own error page instead of the
-  // target.
+  // During an outage, leaves the click to the router. A page load would show the error page of the browser.
   if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '')
     return;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

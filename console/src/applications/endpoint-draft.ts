@@ -18,7 +18,7 @@ export interface EndpointDraft {
   channels: string;
   /** Condition as JSON text. Empty for no condition. */
   filter: string;
-  /** Null for an endpoint that delivers to a destination, which has its own settings. */
+  /** Null for an endpoint that delivers to a destination, because the settings of the destination apply. */
   delivery: DeliveryDraft | null;
 }
 

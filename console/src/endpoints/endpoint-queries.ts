@@ -142,7 +142,7 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   });
 }
 
-/** Queries how many requests of an endpoint can be released, among those that were not routed for the given reason. */
+/** Queries the number of requests that were not routed for the given reason and can be released. */
 export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']) {
   const { api, environment } = useSigned();
   return useQuery<Schemas['ReleaseDryRunResult']>({

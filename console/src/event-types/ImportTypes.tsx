@@ -41,7 +41,7 @@ export function ImportTypes({ onClose }: { onClose: () => void }): ReactNode {
     }
   };
   // Warns about the first number that JavaScript would round. This is no error, because many documents contain such
-  // numbers (for example, the bounds of int64) and the user may not be their author. Does not check YAML.
+  // numbers, for example the bounds of int64. Does not check YAML.
   const lostNumber = useMemo(() => findLostNumber(text), [text]);
   const changes = result === null ? 0 : result.created.length + result.updated.length + result.archived.length;
   return (

@@ -14,7 +14,7 @@ export class TopicEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'topics_pkey' })
   id: Id;
 
-  /** Name of the topic in requests. */
+  /** Key that identifies the topic in API requests. */
   @Column('text')
   key: string;
 

@@ -31,7 +31,7 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement | null>, offe
     document.execCommand('insertText', false, completedText(open.place, completion.text));
     close();
   };
-  /** Handles a key of the open list. Returns whether the key belongs to the list. */
+  /** Handles a key press while the list is open. Returns whether the list used the key. */
   const press = (key: string): boolean => {
     if (open === null) return false;
     const { completions, chosen } = open;

@@ -1,6 +1,6 @@
 import { type RefObject, useRef, useState } from 'react';
 
-/** The drawn part of the text moves in steps of this number of lines. */
+/** Number of lines by which the drawn part of the text moves at a time. */
 const STEP = 20;
 
 /** Returns the lines to draw behind a text area, and moves these lines and the line numbers when it scrolls. */
