@@ -25,10 +25,11 @@ export abstract class NamedRetryPolicy {
   abstract readonly scheduleSeconds: readonly number[];
 
   /**
-   * Returns the wait in seconds after a failed attempt, from 0 to the schedule's value for that attempt. The returned
-   * number replaces that value and its jitter. `null` applies the schedule. The method must be synchronous and must not
-   * do I/O. If the method throws, returns an invalid value or is slow, the schedule applies. A `Retry-After` header
-   * still prolongs the wait.
+   * Returns the seconds to wait after a failed attempt: at most the schedule's value for that attempt, which the number
+   * replaces without jitter. `null` applies the schedule. A `Retry-After` header can still prolong the wait.
+   *
+   * The method must be synchronous and must not do I/O. If the method throws, returns an invalid value or is slow, the
+   * schedule applies.
    */
   delaySeconds?(failed: FailedAttempt): number | null;
 

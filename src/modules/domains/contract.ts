@@ -29,7 +29,9 @@ export interface SigningKeys extends DkimKey {
 
 /** Lists resources (aliases, endpoints) that use a domain. A used domain can be neither deleted nor converted. */
 export abstract class DomainUsers {
-  /** Returns the resources that use the domain, in the form of `details.used_by`. Empty if no resource uses it. */
+  /**
+   * Returns the resources that use the domain, as an error lists them in `details.used_by`. Empty if it is not used.
+   */
   abstract usersOf(environmentId: number, domainId: Id): Promise<string[]>;
 }
 

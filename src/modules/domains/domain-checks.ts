@@ -12,7 +12,8 @@ import type { DomainEntity } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
 /**
- * Result of a check. `void`: discarded, because the domain was changed, deleted or checked elsewhere during the check.
+ * Result of a check. `void`: discarded, because the domain was changed, deleted or checked by another process in the
+ * meantime.
  */
 export type CheckOutcome = 'verified' | 'incomplete' | 'unanswered' | 'void';
 

@@ -61,9 +61,9 @@ export class DomainDkim {
   }
 
   /**
-   * Adds new keys. Does nothing if a rotation is in progress. The current keys sign until the records of the new keys
-   * are found. Throws 404 for an unknown domain, and 409 if the platform's key signs, or if the keys from before the
-   * last rotation are still needed.
+   * Adds new keys. The current keys sign until the records of the new keys are found. Does nothing if a rotation is in
+   * progress. Throws 404 for an unknown domain, and 409 if the platform's key signs. Also throws 409 while mail that
+   * was signed with the keys from before the last rotation may be in transit.
    */
   async rotate({ environmentId }: Tenant, id: Id, graceSeconds = GRACE_SECONDS_DEFAULT): Promise<DomainView> {
     const found = await this.find(environmentId, id);

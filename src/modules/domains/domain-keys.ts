@@ -39,8 +39,8 @@ export class DomainKeys {
   }
 
   /**
-   * Returns the keys that sign the mail of a domain in this version. Throws 503 if the keys have just changed: the old
-   * keys cannot be used, because their DNS records may already be removed.
+   * Returns the keys that sign a domain's mail. `version` is the domain's version, which changes with the keys. Throws
+   * 503 if the keys have just changed, because the DNS records of the old keys may already be removed.
    */
   signing(environmentId: number, domainId: Id, version: number): Promise<SigningKeys> {
     return this.cache.get(`${environmentId}:${domainId}:${version}`);
@@ -61,7 +61,7 @@ export class DomainKeys {
 
   /**
    * Returns the domain's keys with the generated keys added as pending keys. Older pending keys are replaced. Throws
-   * 409 if the keys from before the last rotation are still needed.
+   * 409 while mail that was signed with the keys from before the last rotation may be in transit.
    */
   withPending(
     place: DomainPlace,
@@ -92,8 +92,9 @@ export class DomainKeys {
   }
 
   /**
-   * Records that a check found the DNS records of the given selectors: pending keys start to sign, and retired keys are
-   * deleted. Returns the domain's new columns. The caller must hold the lock on the domain's row.
+   * Applies the result of a check that found the DNS records of the given selectors. If all pending keys were found,
+   * they start to sign. Deletes keys whose records are no longer required. Returns the domain's changed columns. The
+   * caller must hold the lock on the domain's row.
    */
   async recordFound(row: DomainEntity, found: ReadonlySet<string>, nowMs: number): Promise<DomainColumns> {
     const keys = await this.ofDomain(row);

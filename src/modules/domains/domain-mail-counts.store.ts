@@ -88,8 +88,8 @@ export class DomainMailCountsStore {
   }
 
   /**
-   * Returns the counts that determine the reputation of domains: those of the last 24 hours, or since the domain was
-   * last resumed if that is later. Omits paused domains.
+   * Returns the counts that determine the reputation of domains: those of the last 24 hours, but not from before the
+   * domain was last resumed. Omits paused domains.
    */
   judged(domains: readonly DomainPlace[]): Promise<JudgedCounts[]> {
     return this.database.query<JudgedCounts>(JUDGED, [

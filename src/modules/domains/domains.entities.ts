@@ -94,7 +94,7 @@ export class DomainEntity {
   @Column('timestamptz', { name: 'verified_at', nullable: true })
   verifiedAt: Date | null;
 
-  /** `domain` if the domain's own keys sign, or will sign its first mail. `platform` otherwise. */
+  /** Owner of the keys that sign the domain's mail, or that will sign it once the domain can send. */
   @Column('text', { name: 'dkim_signer', default: 'platform' })
   dkimSigner: 'platform' | 'domain';
 

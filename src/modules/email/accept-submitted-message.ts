@@ -41,10 +41,7 @@ import { type ReadUnsubscribe, readUnsubscribe } from './unsubscribe-request.js'
 
 /** Stands for method and path in stored idempotency keys, so that SMTP keys never equal keys of API requests. */
 const ROUTE = 'SMTP /submission';
-/**
- * Maximum number of headers that policies see. Also the maximum number of the headers that policies see and the headers
- * that policies add, taken together.
- */
+/** Maximum number of headers that policies see. Headers that policies add count toward the same limit. */
 const POLICY_HEADERS_MAX = 40;
 
 /**
@@ -69,8 +66,9 @@ export class AcceptSubmittedMessage {
 
   /**
    * Accepts a message, and resolves once the email is committed. `recipients` are those of the envelope. For a repeated
-   * idempotency key, returns the first email. Throws 413 for large attachments, 422 for other errors in the message or
-   * if a policy rejects it, 409 if the key belongs to another message, and 503 while storage is unavailable.
+   * idempotency key, returns the first email. Throws 413 for attachments that are too large, and 422 if the message has
+   * other errors or a policy rejects it. Throws 409 if the key belongs to another message, and 503 while storage is
+   * unavailable.
    */
   async accept(tenant: Tenant, recipients: readonly Mailbox[], raw: Buffer): Promise<AcceptedEmail> {
     const message = readSubmittedMessage(raw);

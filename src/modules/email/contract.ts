@@ -48,8 +48,8 @@ export interface NamedEmail {
   environmentId: number;
   emailId: Id;
   /**
-   * Positions of the recipients in the result of `SentEmails.recipientsOf`. Null for return paths of older versions,
-   * which do not contain recipients.
+   * Indexes of the recipients in the list that `SentEmails.recipientsOf` returns. Null for return paths of older
+   * versions, which contain no recipients.
    */
   places: readonly number[] | null;
 }

@@ -86,7 +86,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     applied.isChanged = true;
   }
   const isAdded = addToTimeline(applied.after.timeline, recipient.address, fact, at);
-  // An event that does not change the state must not replace the detail, which explains the state.
+  // The detail explains the state. An event therefore replaces it only if the state changes or is still `sending`.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
   if (!explains && !isAdded) return;
   applied.isChanged = true;
@@ -98,8 +98,8 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
 }
 
 /**
- * Returns whether the address was already suppressed for `origin`. Older versions did not record suppressions. The
- * state `complained` therefore counts as a recorded suppression for a complaint.
+ * Returns whether the address was already suppressed for `origin`. Older versions did not record suppressions, so a
+ * recipient in the state `complained` counts as suppressed for a complaint.
  */
 function isCounted(
   { suppressedFor }: StoredRecipient,

@@ -40,7 +40,7 @@ const NO_RECIPIENTS: Partial<Record<EmailStatus, string>> = {
 };
 /** Maximum wait in milliseconds before an email from a paused domain is attempted again. */
 const PAUSED_MS = 300_000;
-/** Time limit and pauses for repeated tries to store a result. If the result is lost, the message is sent again. */
+/** Time limit for storing a result, and the pauses between tries. If all tries fail, the message is sent again. */
 const NOTED_MS_MAX = 25_000;
 const NOTE_PAUSES_MS = [100, 400, 1_500, 4_000, 8_000] as const;
 
@@ -261,8 +261,8 @@ export class EmailAdapter extends DestinationAdapter {
   }
 
   /**
-   * Reads from Posthorn's storage with `ask`. If this fails, throws `NotAttempted`, because the transport is not at
-   * fault.
+   * Returns the result of `ask`, which reads from Posthorn's storage. If the read fails, throws `NotAttempted`, because
+   * this is not a failure of the transport.
    */
   private async ours<T>(ask: () => Promise<T>): Promise<T> {
     try {

@@ -131,7 +131,10 @@ export function presentLink({ index, note, url, expiresAt }: LinkedFile): EmailA
   };
 }
 
-/** Returns a page of an email's attachments: those after or before an id, or the first ones if no id is given. */
+/**
+ * Returns a page of an email's attachments: the ones directly after `after`, directly before `before`, or the first
+ * ones.
+ */
 export function presentLinks(
   files: readonly LinkedFile[],
   { after, before, limit }: { after: number | null; before: number | null; limit: number },

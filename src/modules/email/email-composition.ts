@@ -172,7 +172,10 @@ export class EmailComposition {
   }
 }
 
-/** Returns why an address gets no email: because of a topic (`refusal`), or else because of the suppression list. */
+/**
+ * Returns why an address gets no email. `refusal` is the reason if a topic excludes the recipient. If it is null, the
+ * address is on the suppression list.
+ */
 export function suppressionNote(refusal: string | null): { subtype: string; detail: string } {
   if (refusal !== null) return { subtype: 'unsubscribed', detail: refusal };
   return { subtype: 'suppressed', detail: 'The address is on the suppression list.' };

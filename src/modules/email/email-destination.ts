@@ -9,8 +9,8 @@ export const EMAIL_TYPE = 'email';
 const ATTEMPT_MS_MAX = 85_000;
 
 /**
- * Returns the id of the environment's email destination, which is the same on all nodes. It is a version 8 UUID (RFC
- * 9562, section 5.8), which cannot equal a current ULID.
+ * Returns the id of the environment's email destination. It is computed from the environment's id, so it is the same on
+ * all nodes. As a version 8 UUID (RFC 9562, section 5.8), it cannot equal a current ULID.
  */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);

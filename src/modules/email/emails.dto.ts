@@ -190,7 +190,7 @@ export class EmailBody extends UnsubscribeFieldsBody {
   headers?: Record<string, string>;
 
   /** Attachments: at most 20, with at most 10 MB in total after decoding. */
-  // Numbers in a `Buffer` are bytes and therefore exact, so megabytes of content are not searched for inexact numbers.
+  // Accepts inexact numbers, so that megabytes of content are not searched for them. The bytes in a `Buffer` are exact.
   @RoundsNumbers()
   @CanBeOmitted()
   @IsArrayOf(() => EmailAttachmentBody)

@@ -113,9 +113,9 @@ const INSERT: Statement = {
 };
 
 /**
- * SQL expression: the email's suppressed recipients. Looks up each address in suppressions_address_idx. `collate "C"`
- * lower-cases only ASCII letters, which is enough because stored domains are A-labels. `collate "default"` is the
- * collation of the index.
+ * SQL expression: the email's suppressed recipients. Looks up each address in suppressions_address_idx. With `collate
+ * "C"`, `lower` changes only ASCII letters, which is enough because stored domains are A-labels. The index requires
+ * `collate "default"`.
  */
 const SUPPRESSED = `
   array(select s.address from jsonb_array_elements(e.recipients) r cross join lateral (
@@ -157,7 +157,7 @@ const CHANGE: Statement = {
 
 /**
  * Stores the id that a provider assigned to an email. Uses the index emails_pkey of one partition. A redrive or a
- * replay overwrites the id, because notifications about earlier submissions have already arrived.
+ * replay may overwrite the id: by then, all notifications about the earlier submission have arrived.
  */
 const TAKEN_AS: Statement = {
   name: 'emails_taken_as',
@@ -592,7 +592,7 @@ export class EmailsStore {
     return row ?? null;
   }
 
-  /** Returns the sent email with the first known of these Message-IDs. Null if the environment sent none of them. */
+  /** Looks up Message-IDs in order, and returns the id of the first sent email found. Null if there is none. */
   async ofMessageIds(environmentId: number, messageIds: readonly string[]): Promise<Id | null> {
     const locals = messageIds.map((text) => /^<([^<>@\s]+)@[^<>@\s]+>$/.exec(text)?.[1] ?? '');
     const [row] = await this.database.readPrepared<{ id: Id }>(OF_MESSAGE_IDS, [

@@ -14,9 +14,7 @@ const STEP = 500;
  * an event.
  */
 const AGE_MS = 86_400_000;
-/**
- * Length of the period that the first sweep of a process covers. Other processes may have left orphans in this period.
- */
+/** Length of the period that the first sweep of a process covers, to find orphans that other processes left. */
 const BACK_MS = 3 * 86_400_000;
 
 /** Deletes emails that were never accepted, because a crash or a failure prevented the creation of their event. */
@@ -43,8 +41,8 @@ export class OrphanSweep {
   }
 
   /**
-   * Returns the expiry days of emails created in the period, according to the current retention. Other orphans are
-   * removed when their retention ends.
+   * Returns the expiry days of emails created in the period, according to the current retention. Orphans that were
+   * created with another retention are not found, and are removed when it ends.
    */
   private async daysOf(sinceMs: number, untilMs: number): Promise<Iterable<number>> {
     const days = new Set<number>();

@@ -9,7 +9,7 @@ const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
-/** Length of a bit set in bytes. Each of up to fifty recipients has one bit. */
+/** Length in bytes of the bit set of recipients in a return path. Each of up to fifty recipients has one bit. */
 const PLACES_BYTES = 7;
 /** Matches a local part with a token of 35 bytes. Such a local part has 59 characters. RFC 5321 allows 64. */
 const TOKEN = /^b\+r([a-z2-7]{56})$/;

@@ -31,8 +31,8 @@ const ADD: Statement = {
  * emails of one environment thus do not delay others. Within a round, the order is random. Skips emails that wait for
  * another try after a failure.
  *
- * If no email is due, scheduled_emails_due_at_idx ends the query early. Otherwise the query takes one step in
- * scheduled_emails_try_at_idx per environment and per selected email.
+ * If no email is due, a lookup in scheduled_emails_due_at_idx ends the query early. Otherwise the query reads one entry
+ * of scheduled_emails_try_at_idx per environment and per selected email.
  */
 const DUE: Statement = {
   name: 'scheduled_emails_due',

@@ -57,9 +57,8 @@ export class SendEmails {
    * Accepts a batch. Returns one result per email, in the order of the request. An invalid email does not affect the
    * others, unless the batch is strict. Throws 422 if the body is not a batch.
    *
-   * With an idempotency key, each email gets its own derived key. A repeated request thus continues a batch that a
-   * crash interrupted. If storage becomes unavailable, a request with a key fails as a whole with 503, so that the
-   * client repeats it.
+   * With an idempotency key, each email gets a key derived from it. If a crash interrupts the batch, a repeated request
+   * then continues it. If storage becomes unavailable, the whole request fails with 503, so that the client repeats it.
    */
   async batch(
     tenant: Tenant,
@@ -145,7 +144,7 @@ const allowanceOf = (drafts: readonly Draft[]): FetchAllowance => ({
 });
 
 /**
- * Returns the idempotency key of one email in a batch. Omits the fencing token, which belongs to the request's own key.
+ * Returns the idempotency key of one email in a batch. Omits the fencing token, which belongs to the key of the batch.
  */
 function keyOfItem(idempotency: IdempotentRequest | null, i: number): IdempotentRequest | null {
   if (idempotency === null) return null;

@@ -34,7 +34,7 @@ export class SentEmails {
     return { status: recipientStatus(recipient.state, email.handingOver), detail: recipient.detail };
   }
 
-  /** Returns the sent email with the first known of these Message-IDs. Null if the environment sent none of them. */
+  /** Looks up Message-IDs in order, and returns the id of the first sent email found. Null if there is none. */
   async sentAs(environmentId: number, messageIds: readonly string[]): Promise<Id | null> {
     return this.emails.ofMessageIds(environmentId, messageIds);
   }

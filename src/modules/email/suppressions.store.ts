@@ -157,7 +157,7 @@ export class SuppressionsStore {
   }
 }
 
-/** Returns the SQL condition `HOLDS` as a condition for a TypeORM repository. */
+/** Returns a TypeORM condition equivalent to the SQL condition `HOLDS`: the suppression has not expired. */
 function inForce(): Pick<TenantWhere<SuppressionEntity>, 'expiresAt'> {
   return {
     expiresAt: Or(

@@ -32,9 +32,9 @@ const REPLACED_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 const PLACEHOLDERS = /\{\{\{?\s*unsubscribe_url\s*\}?\}\}|\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/g;
 
 /**
- * Issues unsubscribe links. A link contains an encrypted, authenticated token. The encryption hides the address,
- * because proxies log URLs. Nothing is stored, so a link works as long as the installation exists. The URL also
- * contains the organization's slug, so that a router in front of several cells can choose the cell.
+ * Issues unsubscribe links. A link contains an encrypted, authenticated token. The encryption hides the recipient's
+ * address from the logs of proxies. Nothing is stored, so a link works as long as the installation exists. The URL also
+ * contains the organization's slug, so that a router in front of several installations (cells) can choose one.
  *
  * The token consists of a synthetic IV (as in RFC 5297, with HMAC-SHA-256) and the AES-256-CTR ciphertext. It needs no
  * random nonce, which could repeat.

@@ -42,9 +42,9 @@ export class Unsubscriptions {
   }
 
   /**
-   * Unsubscribes the recipient from the link's topic. Suppresses the address if the link has no topic. Does nothing if
-   * the organization or the topic was deleted. A repeated call has no effect, with one exception: a simulator address
-   * is never suppressed, so each call for a link without a topic creates a system event.
+   * Unsubscribes the recipient from the link's topic. If the link has no topic, suppresses the address. Does nothing if
+   * the organization or the topic was deleted. Safe to repeat, but for a simulator address and a link without a topic,
+   * each call creates a system event.
    */
   async unsubscribe(link: UnsubscribeLink): Promise<void> {
     const topicKey = await this.topicKeyOf(link);

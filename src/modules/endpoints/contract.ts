@@ -115,9 +115,8 @@ function absentScheme(preset: string): Scheme {
 }
 
 /**
- * Returns errors if the fields do not match `host`. If the host is `managed`, Posthorn runs the code, so `code` is
- * required and `url` is not allowed. If the host is `url`, the user's server runs the code, so `url` is required and
- * `code` is not allowed.
+ * Returns errors if the fields do not match `host`. With `managed`, Posthorn runs the code, which requires `code` and
+ * excludes `url`. With `url`, the user's server runs the code, which requires `url` and excludes `code`.
  */
 export function hostFaults(
   { code, url }: ResponseProxySettings | TransformSettings,

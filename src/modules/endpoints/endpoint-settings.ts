@@ -118,8 +118,8 @@ export function transformInForce(settings: TransformSettings): TransformSettings
 }
 
 /**
- * Returns the new verification, or `null` if the requested verification is not allowed. If the change does not set
- * `verification`, adding a first preset enables verification by preset, and removing the preset disables it.
+ * Returns the new verification, or `null` if the requested verification is not allowed. If none is requested, adding a
+ * first preset enables verification by preset, and removing the preset disables it.
  */
 function verificationAfter(before: Settings, asked: string | null | undefined, preset: string | null): string | null {
   if (asked === undefined) {

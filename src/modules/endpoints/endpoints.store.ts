@@ -199,7 +199,7 @@ function listed(
   return where;
 }
 
-/** Returns a condition on a prefix of the name, or of the path without the organization's slug. */
+/** Selects endpoints whose name, or whose path without the organization's slug, begins with `search`. */
 function beginningWith(environmentId: number, search: string): FindOperator<Id> {
   const slug = `case when e.domain_id is null then substring(e.path from position('/' in e.path) + 1) else e.path end`;
   const found = `select e.id from endpoints e where e.environment_id = :searchedIn and (lower(e.name) like :prefix or lower(${slug}) like :prefix)`;

@@ -1,6 +1,6 @@
 import type { CompiledSchema } from '#engine/json-schema/json-schema.js';
 
-/** A schema. `validateAtOnce` is absent if compiling or running the schema is slow. */
+/** A schema. `validateAtOnce` is absent if the schema is slow to compile or to validate with. */
 export interface KnownSchema {
   text: string;
   validateAtOnce?: CompiledSchema['validateAtOnce'];

@@ -14,9 +14,7 @@ type ByName = ReadonlyMap<string, EnforcedType>;
 
 interface Known {
   types: ByName;
-  /**
-   * Time until which `types` may be used: five seconds after their load began, not after they were copied from `cache`.
-   */
+  /** Time until which `types` may be used: five seconds after they began to load from the database. */
   freshUntilMs: number;
 }
 

@@ -11,11 +11,11 @@ export interface ErasureRange {
 export interface ErasedStretch {
   scanned: number;
   messages: number;
-  /** Number of attempts whose response excerpts were erased in this step. */
+  /** Number of attempts whose response excerpts were erased. */
   attempts: number;
-  /** Id of the oldest message of this step, or null if the step had none. */
+  /** Id of the oldest message processed by this call, or null if the range contains no messages. */
   lastId: Id | null;
-  /** True if an attempt in flight may still store a response. The caller must then repeat the step. */
+  /** True if an attempt in flight may still store a response. The caller must then repeat the call. */
   isPending: boolean;
 }
 

@@ -21,7 +21,8 @@ export interface EventFilter {
   statuses?: readonly EventStatus[];
   direction?: Direction;
   /**
-   * Result of the last attempt. Allowed only together with statuses of events whose last attempt can have this result.
+   * Result of the last attempt. If it is set, the filter must also name the statuses that are possible with this
+   * result.
    */
   error?: AttemptResult;
   eventType?: string;
@@ -280,9 +281,10 @@ function eventsOf(rows: string, conditions: string, status: State): string {
 }
 
 /**
- * SQL condition: the request has the provider's id. Uses the index requests_dedupe_id_idx, which contains a hash of the
- * id and the environment, because ids can be too long for an index. Duplicates are not in the index, because they have
- * no event. The `+ 0` prevents the planner from reading all requests of an environment by primary key.
+ * SQL condition: the request has the provider's delivery id `parameter`. Uses the index requests_dedupe_id_idx. It
+ * contains a hash of the id and the environment, because ids can be too long for an index. It contains no duplicates,
+ * because they have no event. The `+ 0` prevents the planner from reading all requests of an environment by primary
+ * key.
  */
 const withDedupeId = (parameter: string): string => `
   hashtextextended(dedupe_id, environment_id) = hashtextextended(${parameter}, $1::int) and dedupe_id = ${parameter}
@@ -342,7 +344,10 @@ function fromMessages(conditions: string, status: State, ofType: string): string
 /** Maximum number of rows that one page may scan, including rows that do not match the filters. */
 export const WINDOW_ROWS = 10_000;
 
-/** Smaller maximum for lists that read each event's last attempt or application, or that merge several indexes. */
+/**
+ * Lower maximum of rows that one page may scan, for lists that read more per row: the event's last attempt, its
+ * application, or several indexes.
+ */
 export const NARROW_WINDOW_ROWS = 3_000;
 
 export function windowRows(filter: Conditions): number {
@@ -356,10 +361,10 @@ export function windowRows(filter: Conditions): number {
 }
 
 /**
- * Returns the statement that finds the oldest id that one page may scan. At this id, one of the list's indexes reaches
- * the maximum number of scanned rows. Returns null if no limit is needed, because the index contains only matching
- * events. Without the limit, every filter would need its own index, which would slow down accepting and delivering
- * events.
+ * Returns the statement that finds the oldest id that one page may scan, so that the page reads a limited number of
+ * rows from each index. Returns null if no limit is needed, because the index contains only matching events.
+ *
+ * Without the limit, every filter would need its own index, which would slow down accepting and delivering events.
  */
 export function windowStatement(filter: Conditions): Statement | null {
   const leads = leadsOf(filter);
@@ -389,7 +394,7 @@ const MESSAGES_END = `
     where environment_id = $1::int and application_id = $7 and id < $2::uuid and id >= $3::uuid
   ) m where events > $4::int order by id desc limit 1`;
 
-/** Finds the oldest request with the provider's id that a page may scan, with the index requests_dedupe_id_idx. */
+/** Finds the oldest request with the provider's delivery id that a page may scan. Uses requests_dedupe_id_idx. */
 const DEDUPE_END = `
   select id from requests where ${withDedupeId('$9')} and id < $2::uuid and id >= $3::uuid
   order by id desc offset $4::int limit 1`;

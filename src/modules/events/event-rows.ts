@@ -32,10 +32,9 @@ export interface EventRow {
 }
 
 /**
- * SQL expression: the status of an event. The status is derived from the deliveries instead of stored (contract,
- * section 4). It thus always matches them, and a delivery that ends does not write to the event. Uses
- * due_deliveries_pkey and deliveries_pkey. Uses scalar subqueries, because the planner may turn an `exists` into a hash
- * of all open deliveries.
+ * SQL expression: the status of an event, derived from its deliveries. Because the status is not stored, a delivery
+ * that ends does not write to the event. Uses due_deliveries_pkey and deliveries_pkey in scalar subqueries, because the
+ * planner may turn an `exists` into a hash of all open deliveries.
  */
 export const STATUS = `
   coalesce(nullif(e.disposition, 'ignored'), (

@@ -43,8 +43,8 @@ export interface SelectionCount {
   count: number;
   isCapped: boolean;
   /**
-   * Time since which all events were counted, in milliseconds since the epoch. Set only if the count stopped at the
-   * scan limit.
+   * Set if the count stopped at the scan limit: all events since this time were counted. In milliseconds since the
+   * epoch.
    */
   searchedTo: number | null;
 }

@@ -680,7 +680,7 @@ function waiting(
 }
 
 /**
- * Returns the endpoint of an event. The event of a message without a matching subscription has the message's id and no
+ * Returns the endpoint of an event. If no endpoint subscribes to a message, its only event has the message's id and no
  * endpoint.
  */
 function endpointOf(row: EventRow): string | null {

@@ -66,7 +66,9 @@ export interface ListedEvent {
 export interface ListedEvents {
   rows: ListedEvent[];
   nextCursor: string | null;
-  /** Time since which all events were scanned, in milliseconds since the epoch. Null if no scan limit was reached. */
+  /**
+   * Set if the page ended at the scan limit: all events since this time were scanned. In milliseconds since the epoch.
+   */
   searchedTo: number | null;
 }
 
@@ -74,8 +76,8 @@ export interface EventCount {
   count: number;
   isCapped: boolean;
   /**
-   * Time since which all events were counted, in milliseconds since the epoch. Set only if the count stopped at the
-   * scan limit.
+   * Set if the count stopped at the scan limit: all events since this time were counted. In milliseconds since the
+   * epoch.
    */
   searchedTo: number | null;
 }
@@ -295,7 +297,8 @@ function possible(query: EventQuery, hasDestination: boolean, hasApplication: bo
 
 /** Returns the states of events whose last attempt can have the given result. Null if no result is given. */
 function statesAfter({ error, response_status: status }: EventQuery): readonly EventStatus[] | null {
-  // An event whose last attempt failed is not delivered. An event with a disposition, such as `parked`, had no attempt.
+  // A failed last attempt excludes the status `delivered`. It also excludes dispositions such as `parked`, because
+  // these events had no attempt.
   if (error !== undefined) return status === undefined || error === classOf(status) ? UNDELIVERED : [];
   if (status === undefined) return null;
   // An accepted email can bounce later and is then failed.

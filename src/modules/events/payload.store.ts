@@ -4,8 +4,8 @@ import type { Id } from '#kernel/ids.js';
 import type { EventEntity } from '#modules/ledger/ledger.entities.js';
 
 /**
- * A payload as stored in the database: text, or bytes if it is not text. Both are null after an erasure. Headers that
- * describe the payload are never encrypted.
+ * A payload as stored in the database: text in `payload`, or bytes in `body` if it is not text. Both are null after an
+ * erasure. `headers` may contain encrypted values, but `content-type` and `content-encoding` are never encrypted.
  */
 export interface PayloadRow extends Pick<EventEntity, 'payload' | 'body' | 'headers' | 'erasedAt'> {
   isReceived: boolean;

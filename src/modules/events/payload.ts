@@ -33,7 +33,8 @@ export class Payloads {
 }
 
 /**
- * Returns the media type. Sent payloads are JSON. Received payloads keep their type, unless they are content-encoded.
+ * Returns the media type. Sent payloads are JSON. Received payloads keep a valid Content-Type. All others, and those
+ * with a Content-Encoding, are `application/octet-stream`.
  */
 function contentTypeOf({ isReceived, headers }: PayloadRow): string {
   if (!isReceived) return 'application/json; charset=utf-8';

@@ -30,7 +30,7 @@ export class DeliveryPullItem {
   committed_at: string | null;
 }
 
-/** Returns the state of a delivery's pull item. Empty for a delivery that is not pulled. */
+/** Returns the field `pull` of a delivery. Empty for a delivery that consumers do not pull. */
 export function presentPulled(delivery: PulledDelivery | undefined): { pull?: DeliveryPullItem } {
   if (delivery === undefined) return {};
   const { feedId, targetId, committedAt } = delivery;

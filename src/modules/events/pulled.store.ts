@@ -20,11 +20,12 @@ export interface PulledDelivery {
 }
 
 /**
- * Finds the pull items of deliveries, and the first feed whose position has passed them. No index finds a pull item by
- * its event. The item is found by its transaction, which also inserted the delivery: the row of the delivery contains
- * the lower half of the transaction's id (ADR 23). Uses the indexes deliveries_pkey, pull_items_pkey and
- * pull_positions_target_id_idx. A delivery without a result has no item, was replaced by a replay, or was restored from
- * a dump.
+ * Finds the rows of deliveries in pull_items, and for each row the first feed whose position has passed it. Omits
+ * deliveries without such a row, and those that a replay replaced or that were restored from a dump.
+ *
+ * No index finds a row of pull_items by its event. The row is found by its transaction, which also inserted the
+ * delivery: `xmin` of the delivery contains the lower half of the transaction's id (ADR 23). Uses the indexes
+ * deliveries_pkey, pull_items_pkey and pull_positions_target_id_idx.
  */
 const PULLED: Statement = {
   name: 'events_pulled',

@@ -103,7 +103,9 @@ export class ReceivedStore {
     );
   }
 
-  /** Counts up to `max` events of the range. `excluded` is the number of those that are never replayed. */
+  /**
+   * Counts the events of the range, up to `max`. `excluded` is the number of counted events that are never replayed.
+   */
   async count(range: ReceivedRange, max: number): Promise<{ scanned: number; excluded: number }> {
     const [row] = await this.database.readPrepared<{ scanned: number; excluded: number }>(COUNT, [
       ...valuesOf(range),

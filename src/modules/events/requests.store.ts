@@ -61,9 +61,8 @@ const PAGE_SET_ASIDE: Statement = {
 
 /**
  * Finds a request with requests_pkey, with one lookup in each partition. A body that equals the event's payload is
- * stored only in the event. That payload is read as text, because PostgreSQL sends bytes in hex, which takes a second
- * for 25 MB. If a duplicate has no body, the body was erased together with the event of the earlier request
- * (events_pkey).
+ * stored only in the event. The payload is read as text, because PostgreSQL sends bytes in hex, which takes a second
+ * for 25 MB. A duplicate without a body was erased together with the event of the earlier request (events_pkey).
  */
 const FIND: Statement = {
   name: 'requests_find',

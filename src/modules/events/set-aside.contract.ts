@@ -1,8 +1,8 @@
 import type { Id } from '#kernel/ids.js';
 
 /**
- * Statuses of requests that were not routed. A request has the status `transform_failed` if it is parked because its
- * transform failed, and `dropped` if its transform dropped it.
+ * Statuses of requests that were not routed. `transform_failed`: parked, because the endpoint's transform failed.
+ * `dropped`: discarded by the endpoint's transform.
  */
 export const SET_ASIDE_STATUSES = ['quarantined', 'parked', 'transform_failed', 'dropped'] as const;
 

@@ -35,7 +35,7 @@ const requestsOf = (events: string, status: SetAsideRange['status']): string => 
     status === 'transform_failed' ? ` and (e."isErased" or starts_with(r.note, '${TRANSFORM_FAILED}'))` : ''
   }`;
 
-/** Selects a page. If there may be more events, the last row is the last scanned event and has no `isErased`. */
+/** Selects a page. If the scan limit is reached, the last row is the last scanned event, with null in `isErased`. */
 const page = (status: SetAsideRange['status']): Statement => ({
   name: `set_aside_page_${status}`,
   text: `

@@ -4,8 +4,8 @@ import type { Id } from '#kernel/ids.js';
 import { type WaitingDeliveries } from './waiting.contract.js';
 
 /**
- * Maximum number of retries to count. Also the maximum number of parked deliveries, which wait for a rate limit or an
- * open circuit. At this maximum, the count is a lower bound.
+ * Maximum number of retries, and of parked deliveries, that are counted. Parked deliveries wait for a rate limit or an
+ * open circuit. If this maximum is reached, the count is a lower bound.
  */
 const SCANNED_MAX = 10_000;
 

@@ -30,13 +30,12 @@ const MESSAGE_ID = /^(evt_[0-9A-Za-z]{26})(?:@|$)/;
 /**
  * Finds the email that a report is about and records the result.
  *
- * Anyone can send a report, and without proof a stranger could have any recipient suppressed. A report therefore counts
- * only with proof that its author has the message. The proof is the signed return path, in the report's envelope or
- * body, or Posthorn's signature of that exact message. A Message-ID proves nothing, because replies and archives
- * publish it.
+ * Anyone can send a report, and a report can have a recipient suppressed. A report therefore counts only if it proves
+ * that its author has the message. The proof is the signed return path (in the report's envelope or body), or
+ * Posthorn's signature of that exact message. A Message-ID is no proof, because replies and archives publish it.
  *
- * A report applies only to recipients of the envelope whose return path it contains. A recipient of one envelope can
- * therefore not report on recipients of another. Processing a report twice is safe.
+ * A report applies only to the recipients of the envelope whose return path it contains. Processing a report twice is
+ * safe.
  */
 @Injectable()
 export class ReportMatching {
@@ -47,8 +46,8 @@ export class ReportMatching {
   ) {}
 
   /**
-   * Applies a report and returns its result. Commits everything except the report's row. Throws if storage is
-   * unavailable.
+   * Applies a report to its email and returns the result. The caller must store the result in the report's row. Throws
+   * if storage is unavailable.
    */
   settle(report: ClaimedReport, raw: Buffer): Promise<Settled> {
     return report.source === 'ses' ? this.settleNotification(raw) : this.settleMail(report, raw);

@@ -70,8 +70,8 @@ function complaintFacts({ complaint, complainants }: MailReport, recipients: rea
 }
 
 /**
- * Returns an event, or null for relayed and expanded mail, because another server handles it and may not report its
- * result.
+ * Returns a delivery event. Null if another server relays or expands the mail, because its result may never be
+ * reported.
  */
 function factOf(address: string, { outcome, status, isPermanent, detail }: ReportedRecipient): EmailFact | null {
   if (outcome === 'failed')

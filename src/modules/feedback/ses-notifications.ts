@@ -60,8 +60,8 @@ export class SesNotifications {
   }
 
   /**
-   * Returns whether a notification is recent. SNS retries for only an hour, so an older copy is not a retry and is
-   * rejected. Reports are deleted after 30 days, so that a later copy could not be recognized as a duplicate.
+   * Returns whether a notification is recent. SNS retries for only an hour, so old copies are rejected. A report is
+   * deleted after 30 days, and a later copy of it could not be recognized as a duplicate.
    */
   private isOfThisWeek(request: Pick<ReceivedRequest, 'body'>): boolean {
     const ageMs = this.clock.nowMs() - Date.parse(textOf(request, 'Timestamp'));

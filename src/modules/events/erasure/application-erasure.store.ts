@@ -31,8 +31,8 @@ const COUNT: Statement = {
 };
 
 /**
- * Finds the events of messages. The ids of these events follow the id of the message. Uses the index events_pkey of one
- * partition.
+ * Finds the events of messages. The ids of a message's events follow the message's id, which limits the range to
+ * search. Uses the index events_pkey of one partition.
  */
 const EVENTS: Statement = {
   name: 'application_erasure_events',

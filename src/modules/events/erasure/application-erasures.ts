@@ -49,9 +49,9 @@ export class ApplicationErasures {
   }
 
   /**
-   * Erases the newest messages of a range. Erases the payloads first. If this process then stops, workers end the
-   * waiting deliveries without an attempt, because their payloads are erased. Erases response excerpts only if no
-   * delivery is open, because an attempt in flight could still write an excerpt.
+   * Erases the newest messages of a range, payloads first. If this process then stops, workers end the waiting
+   * deliveries without an attempt. Erases response excerpts only if no delivery is open, because an attempt in flight
+   * could still write an excerpt.
    */
   async eraseNewest(range: ErasureRange): Promise<ErasedStretch> {
     const { environmentId } = range;

@@ -10,8 +10,8 @@ export interface MessageMember {
 }
 
 /**
- * Finds the event, or all events of a message, whose ids follow the id of the message. Uses the index events_pkey in
- * each partition.
+ * Finds the event with the given id, or the events of the message with that id. The ids of a message's events follow
+ * the message's id, which limits the range to search. Uses the index events_pkey in each partition.
  */
 const MEMBERS: Statement = {
   name: 'erase_members',

@@ -49,8 +49,8 @@ export class StreamListener {
    */
   endsAt: StreamPosition | null = null;
   /**
-   * Number of rows read only for this client. Reset when the client reaches the position that the other clients share,
-   * and after a gap.
+   * Number of rows read for this client alone. Reset when the client reaches the position that the other clients share,
+   * or when changes are skipped.
    */
   rowsBehind = 0;
   /** True if the client has ever reached the position that the other clients share. */

@@ -13,8 +13,7 @@ export interface ChangeRow extends EventRow, ChangeKey {
   xid: bigint;
   applicationId: Id | null;
   /**
-   * Time of the erasure. An erasure writes the event's row, so an event that was accepted shortly before is sent as
-   * `accepted` again.
+   * Time of the erasure. An erasure updates the event's row, so the `accepted` change of a recent event is sent again.
    */
   erasedAt: Date | null;
   deliveryTargetId: Id | null;
@@ -32,7 +31,7 @@ export interface ChangeRow extends EventRow, ChangeKey {
 export interface Changes {
   rows: ChangeRow[];
   /**
-   * Start position of the read. Its `atMs` is copied to the position of each row. A stream that resumes at a row then
+   * Start position of the read. Its `atMs` is copied to the position of each row, so that a stream that resumes there
    * searches as far back as this read.
    */
   from: StreamPosition;
@@ -84,8 +83,8 @@ const branch = (columns: string, table: string, environment: string, since: stri
  * Reads the rows that a given transaction and all later ones have inserted, up to the transaction horizon. Uses the
  * indexes events_pkey, attempts_started_at_idx and deliveries_settled_at_idx, beginning at the given time.
  *
- * The `+ 0` prevents the planner from reading all attempts of an environment by primary key. Otherwise, the planner
- * does so while a partition is small or the time is unknown.
+ * The `+ 0` prevents the planner from reading all attempts of an environment by primary key, which it otherwise does
+ * while a partition is small or the time is unknown.
  */
 const READ: Statement = {
   name: 'stream_read',

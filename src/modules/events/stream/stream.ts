@@ -180,7 +180,7 @@ export class EventStream implements OnModuleDestroy {
         listener.rowsBehind = 0;
         break;
       }
-      // The client's position comes from another process, which had read further than this process.
+      // The client resumed at a position from another process, which this process has not reached yet.
       if (at.xid >= until.xid) return;
       for (const row of changes.rows) listener.sendChange(row, placeOf(row, changes));
       listener.rowsBehind += changes.rows.length;

@@ -10,9 +10,9 @@ import { SuppressionsStore } from '#modules/email/suppressions.store.js';
 import { ForwardAddressesStore, type ForwardState } from './forward-addresses.store.js';
 
 /**
- * Maximum number of unconfirmed addresses in a live environment, because each of them gets a confirmation mail. In a
- * test environment, which sends no such mail, the maximum number of new addresses per day. It limits the size of the
- * table.
+ * Maximum number of unconfirmed addresses in a live environment, because each of them gets a confirmation mail. A test
+ * environment sends no such mail. There, it is the maximum number of new addresses per day, which limits the size of
+ * the table.
  */
 const NEW_MAX = 100;
 

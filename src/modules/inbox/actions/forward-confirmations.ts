@@ -17,7 +17,7 @@ const AT_ONCE = 20;
 const TRIES_MAX = 6;
 const BACKOFF_MS = 600_000;
 const DETAIL_BYTES_MAX = 512;
-/** Maximum time to load keys, compose the mail and record the result, in addition to the submission itself. */
+/** Maximum time for all steps except the submission: loading keys, composing the mail and recording the result. */
 const OTHER_MS_MAX = 60_000;
 
 /**
