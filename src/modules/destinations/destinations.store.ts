@@ -237,7 +237,10 @@ function listed(
   return where;
 }
 
-/** Returns the condition for a circuit state. Uses `circuits_shut_idx`. A target without a circuit row is closed. */
+/**
+ * Selects destinations by the state of their circuit. Uses `circuits_shut_idx`. A target without a row in `circuits`
+ * has a closed circuit.
+ */
 function circuitIs(environmentId: number, state: Circuit['state']): FindOperator<Id> {
   const [condition, which] =
     state === 'closed' ? ['not in', `state <> 'closed'`] : ['in', `state <> 'closed' and state = :circuit`];

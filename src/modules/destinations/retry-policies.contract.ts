@@ -19,14 +19,14 @@ export abstract class NamedRetryPolicy {
   abstract readonly maxAttempts: number;
 
   /**
-   * Maximum waits in seconds, one before each further attempt, each at most a week. The last value applies to all later
-   * attempts. The environment's retention period must be at least the sum of all waits.
+   * Maximum waits in seconds before the second, third and further attempts, each at most a week. The last value applies
+   * to all later attempts. The environment's retention period must be at least the sum of all waits.
    */
   abstract readonly scheduleSeconds: readonly number[];
 
   /**
-   * Returns the seconds to wait after a failed attempt: at most the schedule's value for that attempt, which the number
-   * replaces without jitter. `null` applies the schedule. A `Retry-After` header can still prolong the wait.
+   * Returns the seconds to wait after a failed attempt, at most the schedule's value for that attempt. No jitter is
+   * added. `null` applies the schedule. A `Retry-After` header can still prolong the wait.
    *
    * The method must be synchronous and must not do I/O. If the method throws, returns an invalid value or is slow, the
    * schedule applies.
@@ -34,8 +34,8 @@ export abstract class NamedRetryPolicy {
   delaySeconds?(failed: FailedAttempt): number | null;
 
   /**
-   * Returns false to make the delivery a dead letter instead of retrying. The method has the same restrictions and
-   * error handling as `delaySeconds`.
+   * Returns false to make the delivery a dead letter instead of retrying. The method must be synchronous and must not
+   * do I/O. If the method throws, returns an invalid value or is slow, the delivery is retried by the schedule.
    */
   isRetryable?(failed: FailedAttempt): boolean;
 }

@@ -162,7 +162,10 @@ function selectorsFound(judged: readonly JudgedDnsRecord[]): Set<string> {
   return new Set(found.map(({ name }) => name.slice(0, name.indexOf('.'))));
 }
 
-/** Returns the record. Marks a correct ownership record as wrong if another environment owns the domain. */
+/**
+ * Marks a correct ownership record as wrong, because another environment owns the domain. Returns other records
+ * unchanged.
+ */
 function refused(seen: JudgedDnsRecord): JudgedDnsRecord {
   return seen.record === 'ownership' && seen.verdict === 'right' ? { ...seen, verdict: 'wrong', error: TAKEN } : seen;
 }

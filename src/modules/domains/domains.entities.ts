@@ -197,7 +197,7 @@ export class DomainDkimKeyEntity {
   @Column('timestamptz', { name: 'created_at' })
   createdAt: Date;
 
-  /** Time until which the record of a retiring key must stay published. Null in the other states. */
+  /** Time until which the record of a retiring key must stay published. Null if the key is not retiring. */
   @Column('timestamptz', { name: 'required_until', nullable: true })
   requiredUntil: Date | null;
 }

@@ -47,7 +47,7 @@ const POLICY_HEADERS_MAX = 40;
 /**
  * Accepts messages that mail clients composed and submitted over SMTP. Removes blind copies and control headers. Adds
  * missing header fields, the headers of an unsubscribe link, and the signature. All other bytes stay unchanged. Stores
- * messages in the same steps as `AcceptEmail`.
+ * the raw message, then the email's row, then the event.
  */
 @Injectable()
 export class AcceptSubmittedMessage {

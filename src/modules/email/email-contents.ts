@@ -41,7 +41,7 @@ export class EmailContents {
     return contents === null ? NO_BODIES : { html: contents.html, text: contents.text };
   }
 
-  /** Returns all attachments with links. Throws the same errors as `read`. */
+  /** Returns all attachments with links. Throws 404 if the email has no contents, and 503 if the parser is busy. */
   async links(tenant: Tenant, text: string): Promise<LinkedFile[]> {
     const { id, contents } = await this.read(tenant, text);
     return contents.attachments.map((note, index) => ({
@@ -51,7 +51,7 @@ export class EmailContents {
     }));
   }
 
-  /** Returns one attachment with a link. Throws the same errors as `read`. */
+  /** Returns one attachment with a link. Throws 404 if it does not exist, and 503 if the parser is busy. */
   async link(tenant: Tenant, text: string, index: number): Promise<LinkedFile> {
     const found = (await this.links(tenant, text))[index];
     if (found === undefined) throw noSuch('attachment');
@@ -85,7 +85,7 @@ export class EmailContents {
     return { id, contents };
   }
 
-  /** Returns a decoded attachment. Throws the same errors as `read`. */
+  /** Returns a decoded attachment. Throws 404 if it does not exist, and 503 if the parser is busy. */
   async file(tenant: Tenant, text: string, place: string): Promise<{ note: FileNote; content: Uint8Array }> {
     const id = await this.composed(tenant, text);
     const index = /^\d{1,4}$/.test(place) ? Number(place) : -1;

@@ -8,7 +8,7 @@ const SENT: ReadonlySet<RecipientState> = new Set(['sent', 'delivered', 'bounced
 
 /**
  * Converts the changes to an email's recipients to counts (sent, delivered, bounced, complained). Returns null if no
- * count changes. Counts each recipient at most once per count. Ignores temporary bounces, such as for a full mailbox.
+ * count changes. A recipient adds at most one to each count. Ignores temporary bounces, such as for a full mailbox.
  */
 export function mailCountsOf(
   before: readonly StoredRecipient[],

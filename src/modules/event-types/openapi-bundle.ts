@@ -129,7 +129,7 @@ class Bundle {
     const { $ref: reference, ...rest } = value;
     if (typeof reference !== 'string') return this.members(value, path, depth);
     const own = { $ref: this.named(reference, path) };
-    // In OpenAPI 3.0, all siblings of a reference are ignored.
+    // In OpenAPI 3.0, all fields next to a `$ref` are ignored.
     return this.is30 ? own : { ...own, ...this.members(rest, path, depth) };
   }
 

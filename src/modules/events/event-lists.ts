@@ -57,7 +57,7 @@ const SOURCES: Record<DeliveryStatus, string> = {
   failed: `deliveries d where d.status = 'failed'`,
 };
 
-/** Returns the list's statement. Each combination of filters has its own statement name. */
+/** Returns the prepared statement for a list. Each combination of filters is a separate statement with its own name. */
 export function listStatement(filter: Conditions): Statement {
   return { name: `events_list_${nameOf(filter)}`, text: `${TYPES} ${listText(filter)}` };
 }
@@ -207,7 +207,7 @@ function routedIn(state: State): string {
 
 const ENDED_SO = `and (select $11 in (coalesce(t.error, t.status / 100 || 'xx'), t.status::text) from (${LAST_ATTEMPT}) t)`;
 
-/** A state filter. With `several`, the states are passed as parameters. */
+/** Status filter of a statement: one status, `several` (passed as parameter `$12`), or undefined for any status. */
 type State = EventStatus | 'several' | undefined;
 
 function inStatus(state: State): string {
@@ -321,8 +321,8 @@ function fromRouted(conditions: string, status: State): string {
 
 /**
  * Selects the events of an application's messages. Uses the indexes messages_application_id_idx for the messages, and
- * events_pkey for the events of each message, whose ids follow the message's id. Messages of another type are skipped,
- * because a message's events share its type.
+ * events_pkey for the events of each message, whose ids follow the message's id. Skips messages of another event type:
+ * all events of a message have the message's type.
  */
 function fromMessages(conditions: string, status: State, ofType: string): string {
   return `
@@ -385,8 +385,8 @@ const endOf = (rows: string, id: string, condition = ''): string => `
 const OPEN_END = endOf('due_deliveries', 'event_id');
 
 /**
- * Finds the oldest message that a page may scan, with the index messages_application_id_idx. A message counts once for
- * each of its events.
+ * Finds the oldest message that a page may scan. Each event of a message counts as one scanned row. Uses the index
+ * messages_application_id_idx.
  */
 const MESSAGES_END = `
   select id from (

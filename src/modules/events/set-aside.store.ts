@@ -92,8 +92,8 @@ export class SetAsideStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Lists requests that were not released yet, oldest first, and whether their bodies were erased. Scans at most
-   * `scannedMax` events. `scannedTo` is the last scanned event, or null if the range has no more events.
+   * Lists requests that were not released yet (processed again and routed), oldest first, and whether they were erased.
+   * Scans at most `scannedMax` events. `scannedTo` is the last scanned event, or null if the range has no more events.
    */
   async page(
     range: SetAsideRange,

@@ -16,11 +16,9 @@ interface Email {
 }
 
 interface Found extends Email {
-  /**
-   * Proof that the author of the report has the email. `places` contains the indexes of the recipients that the return
-   * path stands for, or is null for all recipients.
-   */
+  /** Proof that the author of the report has the email. */
   proof: 'envelope' | 'message' | 'none';
+  /** Indexes of the recipients that the return path contains. Null for all recipients. */
   places: readonly number[] | null;
 }
 

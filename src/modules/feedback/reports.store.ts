@@ -68,11 +68,9 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/**
- * Maximum number of stored reports about one email. `OF_NOBODY_MAX` is the maximum of reports that were not sent to the
- * return path of an email.
- */
+/** Maximum number of stored reports about one email. */
 const OF_ONE_EMAIL_MAX = 100;
+/** Maximum number of stored reports that were not sent to the return path of an email. */
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
 

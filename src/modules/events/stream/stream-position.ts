@@ -14,12 +14,12 @@ export interface ChangeKey {
 
 /**
  * A position in the history of changes: directly after a change, or before all changes of a transaction. Positions are
- * ordered by transaction (ADR 9), so that a late commit never sorts before a change that was already sent. `atMs` is
- * PostgreSQL's time of the read, and limits how far back a resumed stream searches.
+ * ordered by transaction (ADR 9), so that a late commit never sorts before a change that was already sent.
  */
 export interface StreamPosition {
   epoch: number;
   xid: bigint;
+  /** PostgreSQL's time of the read. Limits how far back a stream that resumes at this position searches. */
   atMs: number;
   key: ChangeKey;
 }

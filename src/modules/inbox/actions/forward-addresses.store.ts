@@ -121,10 +121,7 @@ export class ForwardAddressesStore {
     await this.database.query(REQUEST, [environmentId, address, state, nonce]);
   }
 
-  /**
-   * Counts the addresses in a state. For other states than `pending`, counts only the addresses that were requested
-   * within the last day.
-   */
+  /** Counts all `pending` addresses, or the addresses in another state that were requested within the last day. */
   async count(environmentId: number, state: ForwardState): Promise<number> {
     const [row] = await this.database.query<{ count: number }>(COUNT, [environmentId, state]);
     return row?.count ?? 0;
