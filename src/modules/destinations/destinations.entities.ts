@@ -87,7 +87,7 @@ export class DestinationEntity {
   @Column('text', { name: 'disabled_reason', nullable: true })
   disabledReason: string | null;
 
-  /** `null` while the destination is active. Maintained by the store. */
+  /** `null` while the destination is active. Set only by `DestinationsStore`. */
   @Column('timestamptz', { name: 'disabled_at', nullable: true })
   disabledAt?: Date | null;
 

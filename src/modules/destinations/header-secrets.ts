@@ -23,7 +23,8 @@ export class HeaderSecrets {
   }
 
   /**
-   * Locks the headers' secrets until the commit, and returns the result of `work`. Throws 422 with all header errors.
+   * Runs `work` in a transaction that locks the secrets in the headers, and returns its result. Throws 422 with all
+   * header errors.
    */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {

@@ -112,7 +112,7 @@ export function forwardFaults(type: string, { forward }: Settings): Fault[] {
   return [{ path: 'forward', message: `is for destinations of type https. This one is of type ${type}.` }];
 }
 
-/** Returns errors that do not depend on the adapter. Checks headers without the values of secrets. */
+/** Returns errors that do not depend on the adapter. Checks headers before the values of secrets are inserted. */
 export function settingsFaults({ headers, config, legacySignature, retry }: Settings): Fault[] {
   const legacyFaults = legacySignature ? legacySchemeFaults(legacySignature, headers) : [];
   return [

@@ -92,9 +92,9 @@ export class DomainKeys {
   }
 
   /**
-   * Applies the result of a check that found the DNS records of the given selectors. If all pending keys were found,
-   * they start to sign. Deletes keys whose records are no longer required. Returns the domain's changed columns. The
-   * caller must hold the lock on the domain's row.
+   * Applies the result of a check that found the DNS records of the selectors in `found`. If all pending keys were
+   * found, they start to sign. Deletes keys whose records are no longer required. Returns the domain's changed columns.
+   * The caller must hold the lock on the domain's row.
    */
   async recordFound(row: DomainEntity, found: ReadonlySet<string>, nowMs: number): Promise<DomainColumns> {
     const keys = await this.ofDomain(row);

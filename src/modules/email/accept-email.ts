@@ -149,7 +149,7 @@ export class AcceptEmail {
     return this.composition.make(named, complete, identity);
   }
 
-  /** Returns the caller's headers with the changes made by policies. Runs before the attachments are loaded. */
+  /** Returns the caller's headers with the changes made by policies. Attachments with a URL are not fetched yet. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
     const added = await this.acceptancePolicies.rule(ruledSubmission(tenant, draft));
     if (added === null) return draft.headers;

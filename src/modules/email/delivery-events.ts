@@ -86,7 +86,7 @@ function apply(applied: AppliedDeliveryEvents, recipient: StoredRecipient, fact:
     applied.isChanged = true;
   }
   const isAdded = addToTimeline(applied.after.timeline, recipient.address, fact, at);
-  // The detail explains the state. An event therefore replaces it only if the state changes or is still `sending`.
+  // The detail explains the state. An event therefore replaces it only if the state changes, or while it is `sending`.
   const explains = state !== before || (before === 'sending' && recipient.detail !== fact.detail);
   if (!explains && !isAdded) return;
   applied.isChanged = true;

@@ -132,8 +132,8 @@ export function presentLink({ index, note, url, expiresAt }: LinkedFile): EmailA
 }
 
 /**
- * Returns a page of an email's attachments: the ones directly after `after`, directly before `before`, or the first
- * ones.
+ * Returns a page of an email's attachments: the first ones, the next ones after `after`, or the last ones before
+ * `before`.
  */
 export function presentLinks(
   files: readonly LinkedFile[],

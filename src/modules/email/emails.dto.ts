@@ -560,7 +560,7 @@ export function presentAccepted({ id, status }: AcceptedEmail): EmailAccepted {
   return { id: showId('evt', id), status };
 }
 
-/** Converts an accepted email to the response that is stored for its idempotency key, and back. */
+/** Converts an accepted email to the response that is stored with the idempotency key, and the stored response back. */
 export const KEPT = {
   keep: (email: AcceptedEmail): StoredAnswer => ({
     status: ACCEPTED_STATUS,

@@ -21,7 +21,7 @@ export const BATCH_MAX = 100;
 
 export type BatchOutcome = { email: AcceptedEmail } | { error: ApiError };
 
-/** Converts an accepted email to the response that is stored with the idempotency key, and back. */
+/** Converts an accepted email to the response that is stored with the idempotency key, and the stored response back. */
 export interface KeptEmail {
   keep: (email: AcceptedEmail) => StoredAnswer;
   read: (answer: StoredAnswer) => AcceptedEmail;

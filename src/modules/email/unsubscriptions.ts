@@ -43,8 +43,8 @@ export class Unsubscriptions {
 
   /**
    * Unsubscribes the recipient from the link's topic. If the link has no topic, suppresses the address. Does nothing if
-   * the organization or the topic was deleted. Safe to repeat, but for a simulator address and a link without a topic,
-   * each call creates a system event.
+   * the organization or the topic was deleted. Safe to repeat. However, each call for a simulator address and a link
+   * without a topic creates a system event.
    */
   async unsubscribe(link: UnsubscribeLink): Promise<void> {
     const topicKey = await this.topicKeyOf(link);

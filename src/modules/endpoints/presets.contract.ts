@@ -24,9 +24,11 @@ export abstract class ProviderPreset {
   /** Text that describes how the provider retries after a response other than 2xx. */
   abstract readonly retries: string;
 
-  /** Scheme with which the provider signs, as in an endpoint's `verification`. Null if `verify` verifies requests. */
+  /**
+   * Scheme with which the provider signs: a value of an endpoint's `verification`. Null if `verify` verifies requests.
+   */
   readonly verification: GenericSchemeName | null = null;
-  /** Verification settings that differ from the defaults, as in an endpoint's `verificationConfig`. */
+  /** Verification settings that differ from the defaults: fields of an endpoint's `verificationConfig`. */
   readonly verificationConfig: GenericSettings = {};
 
   /**
@@ -45,7 +47,7 @@ export abstract class ProviderPreset {
    * Methods of the unsigned, empty requests with which the provider checks the URL. They get 200 and create no event.
    */
   readonly urlCheck: readonly ('GET' | 'HEAD')[] = [];
-  /** Default response of the endpoint, as in its `response`. Null for the default response of all endpoints. */
+  /** Response settings of endpoints that set no `response`. Null for the default response (200). */
   readonly response: ResponseSettings | null = null;
   /** A sample event. Posthorn replaces `{{id}}`, `{{secret}}`, `{{seconds}}`, `{{millis}}` and `{{iso}}`. */
   readonly sample: { headers: Readonly<Record<string, string>>; body: string } = {

@@ -25,8 +25,8 @@ const ENVIRONMENTS_MAX = 10_000;
 export class EventTypes {
   private readonly cache: Cache<Known>;
   /**
-   * Enforced event types as last loaded, by environment. Allows a synchronous check in environments without enforced
-   * types.
+   * Enforced event types as last loaded, by environment. With them, a check of a type that is not enforced needs no
+   * promise.
    */
   private readonly known = new Map<number, Known>();
   private readonly compiled = new CompiledSchemas();

@@ -193,8 +193,8 @@ const ROUTED = `
   ))`;
 
 /**
- * SQL condition: the event has a delivery to the destination `$8` in the given state, which must be an undelivered
- * state. Ignores superseded deliveries.
+ * SQL condition: the event has a delivery to the destination `$8` in the given state. Supports only undelivered states.
+ * Ignores superseded deliveries.
  */
 function routedIn(state: State): string {
   const isIn = (status: string): string =>
@@ -345,7 +345,7 @@ function fromMessages(conditions: string, status: State, ofType: string): string
 export const WINDOW_ROWS = 10_000;
 
 /**
- * Lower maximum of rows that one page may scan, for lists that read more per row: the event's last attempt, its
+ * Reduced limit on the rows that one page may scan, for lists that read more per row: the event's last attempt, its
  * application, or several indexes.
  */
 export const NARROW_WINDOW_ROWS = 3_000;

@@ -12,9 +12,9 @@ export class EventLookup {
   ) {}
 
   /**
-   * Returns an event. Searches first the partition that follows from the event's id and the environment's retention. If
-   * the event is not there, searches all partitions, because the retention may have changed, or the event was accepted
-   * later than its id was created.
+   * Returns an event. First searches the partition that the event's id and the current retention imply. Then searches
+   * all partitions, because the retention may have changed, or the event may have been accepted later than its id was
+   * created.
    */
   async find(tenant: Tenant, id: Id): Promise<FoundEvent | null> {
     const expiresOnDay = await this.retention.expiresOnDay(tenant.environmentId, id);

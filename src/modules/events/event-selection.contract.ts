@@ -43,8 +43,8 @@ export interface SelectionCount {
   count: number;
   isCapped: boolean;
   /**
-   * Set if the count stopped at the scan limit: all events since this time were counted. In milliseconds since the
-   * epoch.
+   * Set if the count stopped at the scan limit: all events since this time (in milliseconds since the epoch) were
+   * counted.
    */
   searchedTo: number | null;
 }

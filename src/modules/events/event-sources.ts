@@ -8,7 +8,7 @@ import {
   type RequireApplication,
 } from './event-sources.contract.js';
 
-/** Resolves names in filters, with functions that the modules of endpoints and applications register. */
+/** Resolves the endpoints and applications that event filters name. Their modules register the functions for this. */
 @Injectable()
 export class EventSources {
   private readonly finders: FindAim[] = [];

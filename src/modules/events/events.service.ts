@@ -67,7 +67,7 @@ export interface ListedEvents {
   rows: ListedEvent[];
   nextCursor: string | null;
   /**
-   * Set if the page ended at the scan limit: all events since this time were scanned. In milliseconds since the epoch.
+   * Set if the page ended at the scan limit: all events since this time (in milliseconds since the epoch) were scanned.
    */
   searchedTo: number | null;
 }
@@ -76,8 +76,8 @@ export interface EventCount {
   count: number;
   isCapped: boolean;
   /**
-   * Set if the count stopped at the scan limit: all events since this time were counted. In milliseconds since the
-   * epoch.
+   * Set if the count stopped at the scan limit: all events since this time (in milliseconds since the epoch) were
+   * counted.
    */
   searchedTo: number | null;
 }
@@ -301,7 +301,7 @@ function statesAfter({ error, response_status: status }: EventQuery): readonly E
   // these events had no attempt.
   if (error !== undefined) return status === undefined || error === classOf(status) ? UNDELIVERED : [];
   if (status === undefined) return null;
-  // An accepted email can bounce later and is then failed.
+  // After a 2xx response, `failed` is possible, too: an accepted email can bounce later.
   return classOf(status) === '2xx' ? ['delivered', 'failed'] : UNDELIVERED;
 }
 

@@ -85,7 +85,7 @@ type Logged = Pick<AttemptEntity, 'eventId' | 'ordinal'> &
 export class AttemptLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Returns the id of the oldest of the newest `events` events in the range. Null if the range has fewer events. */
+  /** Returns the lowest id among the newest `events` events in the range. Null if the range has fewer events. */
   async floor({ environmentId, targetId, before, fromId }: AttemptRange, events: number): Promise<Id | null> {
     const [row] = await this.database.readPrepared<{ id: Id }>(FLOOR, [
       environmentId,
