@@ -24,7 +24,7 @@ export class HeaderSecrets {
 
   /**
    * Runs `work` in a transaction that locks the secrets in the headers, and returns its result. Throws 422 with all
-   * header errors.
+   * header errors, and 409 if a secret was created while this call ran.
    */
   using<T>(environmentId: number, destinationId: Id, headers: Headers, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {

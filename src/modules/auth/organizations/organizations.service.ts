@@ -76,7 +76,7 @@ export class OrgsService {
     const taken = (): Error => conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
     return this.database.transaction(async () => {
       const id = this.ids.next();
-      if (!(await this.organizations.isReservedFor(id, slug))) throw taken();
+      if (!(await this.organizations.reserve(id, slug))) throw taken();
       await this.founder.found({ id, slug, name }).catch((error: unknown) => {
         throw sqlState(error) === UNIQUE_VIOLATION ? taken() : error;
       });

@@ -115,7 +115,7 @@ export class OrganizationService {
   /** Reserves the current slug. URLs with this slug may be in use, and must not reach another organization. */
   private async reserve(id: Id, slug: string | undefined): Promise<void> {
     if (slug === undefined) return;
-    if (await this.store.isReservedFor(id, slug)) return;
+    if (await this.store.reserve(id, slug)) return;
     throw conflict(`The slug "${slug}" is taken. Choose another one.`, { slug });
   }
 

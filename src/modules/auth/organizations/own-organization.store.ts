@@ -93,10 +93,10 @@ export class OrganizationsStore {
   }
 
   /**
-   * Returns whether the organization may take the new slug `slug`. Also reserves its current slug, so that no other
-   * organization can take it later.
+   * Reserves the current slug of an organization, so that no other organization can take it later. Returns whether the
+   * organization may take the new slug `slug`.
    */
-  async isReservedFor(id: Id, slug: string): Promise<boolean> {
+  async reserve(id: Id, slug: string): Promise<boolean> {
     return (await this.database.query(RESERVE, [id, slug])).length === 0;
   }
 
