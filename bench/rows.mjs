@@ -14,7 +14,7 @@ import { slowNames } from './slow-names.mjs';
 import { receiver, UNREACHED_PER_SECOND, withService } from './subjects.mjs';
 import { BREAK_IN_WHOLLY, breakIn, fill, measure } from './window.mjs';
 
-/** Number of processes of the minimal program (`limit/`), and of the service that is compared with it. */
+/** Number of processes of the minimal program (the limit), and of the service that is compared with it. */
 const LIMIT_PROCESSES = 2;
 /** Number of rounds of the row `tail`. A disk stall or a vacuum could distort a single window. */
 const TAIL_ROUNDS = 5;

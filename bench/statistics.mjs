@@ -64,8 +64,8 @@ function ranksOutside(count) {
 }
 
 /**
- * Returns the ratio between the two values of a pair, with its 95 % interval. Omits pairs with a slice in which no
- * message arrived.
+ * Returns the ratio of the first value of a pair to the second value, over all pairs, with its 95 % interval. Omits
+ * pairs with a slice in which no message arrived.
  *
  * @param {readonly (readonly [number, number])[]} pairs @returns {import('./statistics.mjs').Ratio}
  */

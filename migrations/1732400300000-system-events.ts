@@ -5,7 +5,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * destination of system events to `environments`: a column without a default, which locks that table briefly, whatever
  * its size.
  *
- * Signals exist for about a minute. Therefore autovacuum runs at a fixed number of dead rows.
+ * Signals exist for about a minute, so their table is small but gets many dead rows. Therefore autovacuum runs after a
+ * fixed number of dead rows.
  */
 export class SystemEvents1732400300000 implements MigrationInterface {
   name = 'SystemEvents1732400300000';

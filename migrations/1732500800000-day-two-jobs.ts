@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds three kinds of replay jobs: for an application, for the quarantined, parked or ignored events of an endpoint,
- * and for an erasure. Also adds the result of an erasure, and the time at which a job sent a request onward.
+ * and for an erasure. Also adds the result of an erasure, and the time at which a job released a request.
  *
  * Nullable columns change only the catalog. The new check constraint reads `replay_jobs`, which is small.
  */

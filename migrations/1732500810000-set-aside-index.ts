@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Indexes the events that an endpoint quarantined, parked or ignored, for lists of these events and for jobs that send
- * them onward. Routed events are not in the index, so accepting messages does not update it.
+ * Indexes the events that an endpoint quarantined, parked or ignored, for lists of these events and for jobs that
+ * release them to the destinations. Routed events are not in the index, so accepting messages does not update it.
  *
  * `create index` takes a share lock on `events` while it reads the table once. Accepting messages waits for that time,
  * which is about ten seconds for ten million rows.

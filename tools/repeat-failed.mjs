@@ -13,8 +13,8 @@ const root = path.resolve(import.meta.dirname, '..');
 export const REPEATED_MAX = 5;
 
 /**
- * Returns whether the suite checks for data loss. Such a failure is final, so the suite is not repeated. Negative
- * controls lose data on purpose and may be repeated.
+ * Returns whether the suite checks for data loss. A failure of this suite is final, so the suite is not repeated.
+ * Negative controls lose data on purpose and may be repeated.
  */
 const judgesLosses = (suite) => suite.startsWith('test/durability/') && !path.basename(suite).includes('controls');
 

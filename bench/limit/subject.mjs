@@ -3,7 +3,7 @@ import { freePort, startProgram, stopProcess } from '../processes.mjs';
 import { createMailTable, createTables } from './store.mjs';
 
 /**
- * Starts the minimal program (main.mjs) that only delivers webhooks, in `count` processes on one database.
+ * Starts the minimal program that measures the upper limit, in `count` processes on one database.
  *
  * @param {{ databaseUrl: string, targetUrl: string, count: number }} options
  * @returns {Promise<import('../window.mjs').Subject>}
@@ -13,14 +13,22 @@ export async function startLimit({ databaseUrl, targetUrl, count }) {
   return startBare('main.mjs', count, { DATABASE_URL: databaseUrl, TARGET_URL: targetUrl });
 }
 
-/** Starts the minimal program that only receives mail. @param {{ databaseUrl: string, count: number }} options */
+/**
+ * Starts a minimal program that only receives mail, to measure the upper limit.
+ *
+ * @param {{ databaseUrl: string, count: number }} options
+ */
 export async function startMailInLimit({ databaseUrl, count }) {
   await createMailTable(databaseUrl);
   const { ports, ...subject } = await startBare('mail-in.mjs', count, { DATABASE_URL: databaseUrl });
   return { ...subject, ports: [], smtpPorts: ports };
 }
 
-/** Starts the minimal program that only sends mail. @param {{ relayPort: number, count: number }} options */
+/**
+ * Starts a minimal program that only sends mail, to measure the upper limit.
+ *
+ * @param {{ relayPort: number, count: number }} options
+ */
 export const startMailOutLimit = ({ relayPort, count }) =>
   startBare('mail-out.mjs', count, { RELAY_PORT: String(relayPort) });
 

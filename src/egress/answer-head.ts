@@ -63,7 +63,8 @@ export function checkStatusLine(line: string, isWhole: boolean): void {
  * - Control characters in values become spaces (RFC 9110, section 5.5).
  * - A line whose name is not a token is dropped, as in browsers and Python.
  *
- * Throws `BadAnswer` for input that clients interpret differently: NUL, bare CR, bare LF, and lines without a colon.
+ * Throws `BadAnswer` for a NUL, a bare CR, a bare LF, or a line without a colon. Clients disagree about the meaning of
+ * such input.
  */
 export function checkFields(text: string): Fields {
   if (FIELD_LINES.test(text)) return { text, isStrict: true };

@@ -49,7 +49,10 @@ const RENEW = {
     where environment_id = $1 and route = $2 and key = $3 and locked_until = $4::timestamptz`,
 };
 
-/** Stores the response. Overwrites the response that may have been committed together with the request's changes. */
+/**
+ * Stores the final response. It replaces an earlier response that may have been committed together with the request's
+ * changes.
+ */
 const COMPLETE = {
   name: 'idempotency_complete',
   text: `

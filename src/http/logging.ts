@@ -120,8 +120,7 @@ export class PinoLogger implements LoggerService {
     if (this.outage === null || this.logger.isLevelEnabled('debug')) return false;
     const text = message instanceof Error ? message.message : message;
     if (typeof text !== 'string') return false;
-    // The patterns of outages match error messages. They are in the field `err`, so this checks the log message
-    // together with that error.
+    // Checks the message together with the error in the field `err`, because only this error contains the cause.
     const beside = (rest[0] as { err?: unknown } | undefined)?.err;
     const line = beside instanceof Error ? `${text}: ${beside.message}` : text;
     const reworded = this.outage.reworded(line);

@@ -77,7 +77,7 @@ const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
 const LINE_END = /\r\n|\r|\n/g;
 
-/** Thrown if the message could not be signed, or if a line is too long or does not end in CRLF. */
+/** Thrown if a message cannot be signed, or contains a bare CR, a bare LF, or a line of more than 998 bytes. */
 export class NotComposed extends Error {}
 
 /**

@@ -164,7 +164,8 @@ describe('actions of an alias', () => {
         const held = await sql.rows<{ seconds: number }>(
           `select extract(epoch from send_at - now())::float8 as seconds from forward_addresses where address like 'held-%'`,
         );
-        // An SMTP session can take 20 minutes. The lease ends at `send_at`, so `send_at` must be later than that.
+        // The lease on a confirmation mail ends at `send_at`. It must last longer than an SMTP session, which can take
+        // 20 minutes.
         for (const { seconds } of held) expect(seconds).toBeGreaterThan(20 * 60);
         expect(held).toHaveLength(3);
       } finally {

@@ -189,8 +189,8 @@ describe('events dropped by a transform', () => {
 
   describe('that an earlier version stored', () => {
     /**
-     * Creates a dropped event as an earlier version stored it. Only the note of the event's request shows that the
-     * event was dropped.
+     * Creates a dropped event as an earlier version stored it, without the mark `dropped`. Only the field `note` of its
+     * request says that the transform dropped it.
      */
     async function before(settings: object = {}): Promise<Awaited<ReturnType<typeof scene>> & { id: string }> {
       const found = await scene(managed(), settings);

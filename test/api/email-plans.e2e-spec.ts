@@ -30,7 +30,10 @@ const RARE = ['bounced', 'complained', 'suppressed', 'failed', 'sending'] as con
 
 const iso = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Returns SQL for the id of email `i`, counted from `firstMs`. The id is a ULID that encodes the email's time. */
+/**
+ * Returns SQL for the id of email `i`. The id is a ULID that encodes the email's time. The emails are spread evenly
+ * over thirty days from `firstMs`.
+ */
 const id = (firstMs: number): string =>
   `(lpad(to_hex((${firstMs} + i * ${Math.floor((30 * DAY_MS) / EMAILS)}::bigint)), 12, '0') || substr(md5(i::text), 1, 20))::uuid`;
 

@@ -88,8 +88,8 @@ describe('rollups of the environment and of an application', () => {
   it('200 without a key parameter: all accepted events, each once, and all deliveries, each once, to any target', async () => {
     const { data } = await get('/v1/metrics?window=1d');
 
-    // received: 4 sent, 3 by the fan-out, 2 webhooks. delivered: 2 sent, 2 by the fan-out, 2 × 2 of the webhooks. dlq:
-    // 2 sent, 1 by the fan-out, 2 of the webhooks.
+    // Each count adds the sent messages, the fan-out and the webhooks. received: 4 + 3 + 2. delivered: 2 + 2 + 2 × 2.
+    // dlq: 2 + 1 + 2.
     expect(countsOf(data)).toEqual([9, 8, 0, 5, 5, 16]);
     expect(data).toHaveLength(30);
     const { data: hours } = await get('/v1/metrics?window=1h&sparse=true');

@@ -10,8 +10,8 @@ import type { TargetPath } from './scene.js';
 import { destinationAt, eventIn, eventOf, RARE_RETRIES, send, sendMany, WITHIN_MS } from './scene.js';
 
 /**
- * Time limit for recovery. A dead worker's lease lasts 10 s. Its claims are released only by a worker whose own lease
- * has been valid for 10 s.
+ * Time limit for recovery. A dead worker's lease lasts up to 10 s. Another worker then releases the dead worker's
+ * claims, but only if its own lease has been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 /** Response time of a slow target: longer than a worker's lease, and shorter than the time limit of an attempt. */

@@ -296,7 +296,7 @@ describe('guarantees of pull', () => {
     await sql.rows('update cluster_epochs set epoch = -1 where epoch = $1', [current?.epoch]);
 
     const answers = [await pull(server, feed, { cursor }), await ack(server, feed, cursor)];
-    // Repairs the database for later tests: the current epoch becomes later than the epoch of the cursor again.
+    // Repairs the database for later tests: gives the current state of the database an epoch above that of the cursor.
     await sql.rows('delete from cluster_epochs where epoch = -1');
     await sql.rows('update cluster_epochs set epoch = $1 where epoch = (select max(epoch) from cluster_epochs)', [
       (current?.epoch ?? 0) + 1,

@@ -78,7 +78,7 @@ export async function accepted(server: PosthornServer, { at }: Inbound, sent: Se
   return answer.id as string;
 }
 
-/** Returns the raw requests of an endpoint, newest first. */
+/** Returns the requests that an endpoint received, newest first. */
 export async function requestsOf(server: PosthornServer, { id }: Inbound): Promise<Json[]> {
   return expectStatus(await server.api('GET', `/v1/endpoints/${id}/requests`), 200).json.data as Json[];
 }

@@ -14,7 +14,7 @@ import type { PosthornServer } from '../support/server.js';
 export interface ReportDoor {
   /** Accepts a report to the return path of an email. `returnPath` is the address in the email's envelope. */
   toReturnPath(returnPath: string, raw: string): Promise<void>;
-  /** Accepts a report to an address of the operator. */
+  /** Accepts a report to the abuse address of the operator, which names no email. */
   toOperator(raw: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -27,7 +27,10 @@ export class SmtpTalk {
       });
   }
 
-  /** Opens a session, and sends `before` if it is not empty. `answer` then returns the server's greeting. */
+  /**
+   * Opens a session. Sends `before` ahead of the server's greeting, for example a PROXY header. The first call of
+   * `answer` returns the greeting.
+   */
   static async open(port: number, before = ''): Promise<SmtpTalk> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');

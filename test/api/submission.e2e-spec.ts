@@ -345,7 +345,7 @@ with smtplib.SMTP('127.0.0.1', ${port}) as smtp:
       expect(await talk.say(`RCPT TO:<${bytes('\uff41')}@one.example>`)).toMatch(
         /^553 5\.1\.3 The part before the "@"/,
       );
-      // In Latin-1, this address is not valid UTF-8.
+      // The client sends this address in Latin-1, which is not valid UTF-8.
       expect(await talk.say('RCPT TO:<z\u00f6@one.example>')).toMatch(/^553 5\.1\.3 .*not valid UTF-8/);
       await talk.say('DATA');
       talk.write(bytes(`${message.replace(FROM, 'J\u00f6rg <j\u00f6rg@mail.example.com>')}\r\n.\r\n`));

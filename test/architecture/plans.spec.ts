@@ -112,8 +112,8 @@ afterAll(async () => {
 });
 
 /**
- * Runs the DueWorkPoller's query for all loops of a delivering process. Omits received mail, because its index depends
- * on the day.
+ * Runs the query with which DueWorkPoller finds the next due work of all background loops. Omits received mail, because
+ * the index for received mail depends on the day.
  */
 async function lookAll(db: Database): Promise<void> {
   const dueWork = new DueWorkPoller(db, { nowMs: () => 0, monotonicMs: () => 0 });

@@ -15,7 +15,7 @@ import {
 const EXCEPTIONS = [
   // The table name is a variable: each extension has its own table of applied migrations, which TypeORM creates.
   'src/bootstrap/data-source.ts: select name from "…" where name <> all($1) order by timestamp desc, id desc',
-  // This statement names no table, and its channel name is random.
+  // This statement names no table, so it does not depend on the schema. Its channel name is random.
   "src/kernel/database/connection-check.ts: select pg_notify('…', '')",
 ];
 
@@ -35,8 +35,8 @@ beforeAll(async () => {
   literals = sqlLiterals(new Set(rows.map(({ name }) => name)));
   const declared = await declaredStatements([...new Set(literals.map(({ file }) => file))]);
   statements = [...declared.statements, ...listsOfEvents(), ...(await builtStatements(database.url))];
-  // Stores also pass statements as plain strings. Adds these strings, but not those that are parts of a statement
-  // above, because PostgreSQL cannot parse a part alone.
+  // Stores also pass statements as plain strings. Adds these strings, except those that are only a part of a collected
+  // statement, because PostgreSQL cannot parse a part alone.
   for (const text of [...declared.texts, ...texts(literals)])
     if (!statements.some((statement) => statement.text.includes(text.text))) statements.push(text);
   rejections = await rejectionsOf(statements);

@@ -36,8 +36,8 @@ const WAIT_MS_MAX = 20_000;
   });
 
   beforeEach(async () => {
-    // Keeps the content security policy of the pages active, because the pages must work without scripts. The
-    // accessibility checker runs nevertheless.
+    // Does not bypass the pages' Content-Security-Policy, because the pages must work without scripts. The test can
+    // still run the accessibility checker in the page.
     const context = await browser.newContext({ viewport: { width: 900, height: 1100 } });
     page = await context.newPage();
     page.setDefaultTimeout(WAIT_MS_MAX);

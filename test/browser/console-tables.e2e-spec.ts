@@ -7,7 +7,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 /** Name of 128 characters with right-to-left text, emoji and markup. */
 const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slice(0, 128).trim();
 const WIDTH_MIN_PX = 64;
-/** Time after which a message with a button has disappeared. */
+/** Longer than the console shows a toast with a button. */
 const TOAST_MS = 15_000;
 
 (isChromiumInstalled() ? describe : describe.skip)('tables, undo and skeletons in the console', () => {

@@ -11,7 +11,7 @@ const WAIT_MS_MAX = 20_000;
 /** Result of one attack by a script on a page of another origin. */
 interface Outcome {
   what: string;
-  /** Data that the script could read; null for none. */
+  /** Data that the script could read, or null if it could read nothing. */
   read: string | null;
 }
 

@@ -240,7 +240,7 @@ function byHand(page: Page, key: string): ((words: Words) => Promise<void>)[] {
         .getByRole('listitem')
         .filter({ hasText: words.value() });
       await second.getByText('HTTP 200', { exact: true }).waitFor();
-      // The content that the user reads has not changed.
+      // The new attempt has not changed which form of the payload the page shows.
       expect(await page.getByRole('button', { name: 'As sent', pressed: true }).count()).toBe(1);
       expect(await region('Timeline').locator('.attempt').count()).toBe(2);
     },

@@ -39,7 +39,7 @@ export const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'POST /oauth/token': 'hands out what was granted: oauth.granted',
 };
 
-/** Routes whose audit entry has its own action name, because the same change can also happen without the route. */
+/** Routes whose audit action is not named after the route, because the change can also happen without this route. */
 const BY_WORD: Readonly<Record<string, string>> = {
   'DELETE /v1/session': 'sign-out',
   'POST /oauth/revoke': 'oauth.revoked',
@@ -104,8 +104,8 @@ export class AuditWitness {
         this.calls.flatMap(({ route, body, headers, answer }) => {
           // In templates, `key` is the name of a variable, and in topics the name of the topic. Neither is a secret.
           if (/^\/v1\/(?:templates|topics)/.test(route.path)) return secretsIn(headers, false);
-          // On these routes `value` is the secret and `code` is a grant. On other routes, `value` and `code` are not
-          // secret.
+          // Below /v1/secrets, `value` is a secret. Below /oauth, `code` is an authorization code. On other routes,
+          // these fields are not secret.
           const { value, code } = (fieldsOf(body) as { value?: string; code?: string }) ?? {};
           const own = [
             route.path.startsWith('/v1/secrets') ? value : undefined,

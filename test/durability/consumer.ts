@@ -28,10 +28,9 @@ interface Page {
 }
 
 const AGAIN_MS = 30;
-/**
- * Share of batches that the consumer acknowledges instead of committing by cursor, and share after which it crashes.
- */
+/** Share of the batches that the consumer acknowledges at once, instead of committing them with its next read. */
 const ACKNOWLEDGED_SHARE = 0.2;
+/** Share of the batches after which the consumer crashes. */
 const DIES_SHARE = 0.1;
 
 /**
@@ -94,7 +93,8 @@ export class Consumer {
     this.batches += 1;
     if (isCareless && this.batches % 2 === 0 && (await this.acknowledge())) return true;
     this.handle(page);
-    // A careless consumer never crashes at random, because the number of skipped items would then depend on the seed.
+    // A faulty consumer (`isCareless`) never crashes at random. Otherwise, the number of skipped items would depend on
+    // the seed.
     if (isCareless) return true;
     const share = this.random.next();
     if (share < DIES_SHARE) return this.mayDie();
@@ -112,7 +112,8 @@ export class Consumer {
       }
       this.handled.add(name);
       this.uncommitted.add(name);
-      // With 0, the checker excuses no duplicate by the kill of a worker, because workers take no part in a pull.
+      // 0 is before every kill. The checker therefore excuses no duplicate by the kill of a worker, because a pull
+      // involves no worker.
       const answeredAtMs = 0;
       this.visits.push({
         id,

@@ -22,7 +22,7 @@ export interface Subscription {
 export interface Listener {
   /** Id of the endpoint (`ep_…`). */
   endpoint: string;
-  /** The receiver's path, or `feed`. */
+  /** The receiver's path, or `feed` for the pull destination. */
   place: string;
   isPulled: boolean;
   takes: Subscription['takes'];

@@ -5,7 +5,7 @@ import { query } from './storage.js';
 /** A stored message. Its sender may have got no answer. */
 export interface StoredMessage {
   id: string;
-  /** Number of the message's emission, or null if there are events without a message. */
+  /** Number of the emission, from the message's payload. Null if events are stored without their message. */
   n: number | null;
   fanout: number;
   /** The endpoint of each event of the message, or null for the event of a message without subscribers. */

@@ -62,7 +62,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     // Polls every 5 ms, because the job processes a page within milliseconds.
     await jobWhen(switchedOn.id, ({ scanned }) => scanned >= PAGE, 5);
     for (const name of APIS) scene.member(name).kill();
-    // Kills PostgreSQL, too. The job then stops at its last committed page.
+    // Kills PostgreSQL in addition to the API processes, so that the job stops at its last committed page.
     const strike = await postgres.aim('everything');
     strike();
     disruptions.push({ kind: 'tree', atMs: Date.now(), cutsAttempts: true });

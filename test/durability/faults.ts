@@ -25,7 +25,10 @@ export interface Victims {
 const KILLS: readonly FaultKind[] = ['worker', 'api', 'postgres', 'tree', 'worker', 'api', 'worker'];
 const KILLS_PER_EMPTIED_QUEUE = 4;
 const BLOWS: readonly Blow[] = ['everything', 'postmaster', 'backend'];
-/** The last faults kill only PostgreSQL, so that no restart of another process can hide a missing recovery. */
+/**
+ * The last faults kill only PostgreSQL. The processes of the service keep running, so they must recover without a
+ * restart.
+ */
 const LAST: readonly Blow[] = ['backend', 'postmaster', 'everything', 'everything'];
 
 /** Returns `kills` planned faults, spread over `messages` messages. The seed chooses their order, times and victims. */

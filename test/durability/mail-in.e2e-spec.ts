@@ -89,7 +89,7 @@ describe('mail that was answered with 250', () => {
   }, 300_000);
 
   it('eight messages of 25 MB at once are stored with constant memory', async () => {
-    // A process that only receives mail needs no memory for parsing it.
+    // With ROLE=smtp, the process receives mail but does not parse it, so parsing does not affect the measured memory.
     const edge = await startServer({ ...server.env, ROLE: 'smtp' });
     const port = smtpPortOf(edge);
     const body = `${'x'.repeat(998)}\r\n`.repeat(25_000);

@@ -24,7 +24,10 @@ const LARGE_BYTES = 700_000;
 /** If a process is killed while it sends a message, the relay gets a second copy. */
 const COPIES_MAX = 2;
 
-/** SQL that blocks writes to the rows of messages. Large messages are stored as blobs, outside of these rows. */
+/**
+ * SQL that blocks writes to the table of messages for up to 60 s. The blobs of large messages are in another table,
+ * which is not blocked.
+ */
 const HOLD = 'do $$ begin lock table inbox_messages in exclusive mode; perform pg_sleep(60); end $$';
 
 interface Letter {

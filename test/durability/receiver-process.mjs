@@ -35,7 +35,10 @@ const SCRIPT = [
   { upTo: 0.03, status: 503, delayMs: 0, headers: { 'retry-after': '1' } },
   { upTo: 0.05, status: 200, delayMs: 700 },
 ];
-/** Planned results of first attempts at flaky paths. Ten failures in a row are unlikely even at these paths. */
+/**
+ * Planned results of first attempts at flaky paths. Even at these paths, ten failures in a row are unlikely, so the
+ * circuit stays closed.
+ */
 const FLAKY_SCRIPT = [
   { upTo: 0.1, status: 500, delayMs: 0 },
   { upTo: 0.15, status: 0, delayMs: 0 },

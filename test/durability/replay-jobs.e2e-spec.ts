@@ -79,8 +79,8 @@ describe('interrupted replay jobs', () => {
   }, 180_000);
 
   /**
-   * Returns for each endpoint the number of its events and of its routed events. Also returns how many routed events
-   * were replayed exactly once, and how many were not.
+   * Returns for each endpoint the number of its events, and the number of pairs of an event and a target that it was
+   * routed to. Also returns how many of these pairs were replayed exactly once, and how many were not.
    */
   function enqueued(): Promise<Enqueued[]> {
     return query(

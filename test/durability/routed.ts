@@ -5,7 +5,7 @@ import { type Kind, kindOf } from './payload.js';
 /** A webhook that the test posts, with the answers of the API. */
 export interface Posted extends Sent {
   n: number;
-  /** Hash of the parsed body, which a pull consumer can compare. */
+  /** Hash of the parsed body. The check compares what pull consumers got by this hash. */
   meaning: string;
   firstTryAtMs: number;
   /** Number of attempts without a 200. Any of these attempts may have stored an event with an unknown id. */
@@ -16,7 +16,9 @@ export interface Place {
   name: string;
   /** The kinds that pass the route's filter, or null if all kinds pass. */
   kinds: readonly Kind[] | null;
-  /** True for a pull feed. Its arrivals have the hash `meaning`. */
+  /**
+   * True for a pull feed. Its deliveries are compared by the hash `meaning`, because the feed contains parsed bodies.
+   */
   isPulled: boolean;
 }
 

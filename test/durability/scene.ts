@@ -32,7 +32,10 @@ export interface SceneOptions {
 }
 
 export const DESTINATIONS = 8;
-/** Retry schedule with random delays up to the given seconds. No sequence of faults uses up all attempts. */
+/**
+ * Retry schedule: the upper limits of the random delays, in seconds. It has more attempts than any sequence of faults
+ * uses up.
+ */
 export const RETRY = { schedule: [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] };
 /**
  * Time limit until all deliveries have ended. Claims of a dead worker are released after ten seconds, and claims of an

@@ -268,7 +268,7 @@ describeWithNats('the sample extension', () => {
     server = await startServer(server.env);
     await eventIn(server, await send(server, destination), 'delivered');
     expect(await sql.rows('select * from nats_subject_hours order by subject')).toEqual(expect.arrayContaining(before));
-    // The sweep deletes entries older than a month.
+    // The periodic sweep deletes counts of hours that are more than a month ago.
     await until(
       () => sql.rows(`select * from nats_subject_hours where stream = 'OLD'`),
       (rows) => rows.length === 0,

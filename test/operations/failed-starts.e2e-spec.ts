@@ -43,7 +43,10 @@ describe('a failing start', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  /** Runs the service until it exits. Uses the packed file, unless Node.js itself must report a missing package. */
+  /**
+   * Runs the service until it exits. Starts it from the packed file, or from separate files if an extension is a
+   * package, so that Node.js itself reports a missing package.
+   */
   const start = (env: Record<string, string>): Promise<Ended> =>
     run(
       'main',

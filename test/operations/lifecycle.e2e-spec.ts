@@ -19,8 +19,8 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 
 /**
- * Time limit for recovery. A dead worker's lease lasts 10 s. Its claims are ended only by a process whose own leases
- * have been valid for 10 s.
+ * Time limit for recovery. A dead worker's lease lasts up to 10 s. Another worker then releases the dead worker's
+ * claims, but only if its own lease has been valid for 10 s.
  */
 const RECOVERED_WITHIN_MS = 40_000;
 

@@ -216,7 +216,8 @@ describe('the master key of an embedded installation', () => {
     const again = await startServer(server.env);
     const second = await secret(again);
     await again.stop();
-    // Simulates a crash right before the file was replaced: the database needs the key in the second file.
+    // Simulates a crash right before the key file was replaced: the database already needs the new key, which is still
+    // in the file with the suffix `.next`.
     renameSync(file, `${file}.next`);
     writeFileSync(file, before, { mode: 0o600 });
     const recovered = await rotate(server.env);

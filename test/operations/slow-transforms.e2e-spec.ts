@@ -158,7 +158,7 @@ describe("slow code beside other tenants' code", () => {
           expect.stringContaining('Nothing was accepted'),
           expect.any(String),
         ]);
-      // The note proves that the code itself took too long: the call got all of its CPU time.
+      // This note is stored only if the code used up its own time limit, not if it waited for CPU time.
       else
         expect((await requestOf(server, endpoint, answer.json.id)).note).toBe(
           'The transform failed: timeout: The code did not end in time.',

@@ -98,7 +98,8 @@ export class Camera {
         route.fulfill({
           status: 500,
           contentType: 'application/json',
-          // Makes the console repeat the call at once, so that the error appears without the usual waits.
+          // Makes the console repeat the call at once, so that the error appears without the usual delays between
+          // retries.
           headers: { 'retry-after': '0' },
           body: BROKEN_ANSWER,
         }),

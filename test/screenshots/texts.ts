@@ -6,7 +6,7 @@ export interface Texts {
   /** Returns a name for the `index`th object of a kind. `usual` is its ordinary name. */
   name(usual: string, index?: number, lengthMax?: number): string;
   url(usual: string): string;
-  /** Returns an event type or another identifier, which allows only few characters. */
+  /** Returns an identifier, such as an event type, in which only some characters are allowed. */
   identifier(usual: string): string;
 }
 

@@ -18,8 +18,8 @@ interface Surroundings {
 }
 
 /**
- * Returns the background jobs of the providers that `providers` returns. The jobs are not started. `providers` is
- * called when the jobs are started.
+ * Returns the background jobs of some Nest providers, without starting the jobs. `providers` returns these providers,
+ * and is called only when the jobs are started.
  */
 export function jobsOf(
   providers: () => unknown[],

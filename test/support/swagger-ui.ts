@@ -114,8 +114,8 @@ export class SwaggerPage {
 }
 
 /**
- * Returns the order in which operations are tried, with the required sections first. Operations that cannot succeed
- * from the page alone are returned separately.
+ * Returns the operations in the order in which they are tried: by section, but some operations only after another
+ * section. Returns the operations that cannot succeed from the page alone separately, as `exceptional`.
  */
 export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Route[]; exceptional: Route[] } {
   const limitOf = ({ operation }: Route): Limit =>
@@ -130,7 +130,7 @@ export function tourOf(document: OpenApi, routes: readonly Route[]): { tried: Ro
   return { tried, exceptional: routes.filter((route) => limitOf(route).needs !== undefined) };
 }
 
-/** Waits for the job that an answer names, as a reader of the answer would. */
+/** If a 202 answer contains the id of a job, waits until this job has ended. Returns at once for other answers. */
 export async function jobOf(server: PosthornServer, { status, text }: { status: number; text: string }): Promise<void> {
   const [job] = status === 202 ? (/rpj_[0-9A-Z]{26}/.exec(text) ?? []) : [];
   while (

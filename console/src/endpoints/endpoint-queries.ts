@@ -77,7 +77,7 @@ export function useIngestDomains() {
   return data?.data ?? [];
 }
 
-/** Queries the raw requests of an endpoint, newest first. New requests appear within a few seconds. */
+/** Queries the requests that an endpoint received, newest first. New requests appear within a few seconds. */
 export function useRequests(id: string, filters: RequestFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({

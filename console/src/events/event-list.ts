@@ -50,8 +50,8 @@ export interface EventList {
 }
 
 /**
- * Returns the event list. If `isReading` is true, new events appear only after a click on a button, so that the rows do
- * not move.
+ * Returns the event list. If `isReading` is true, new events stay hidden until the user clicks a button, so that the
+ * rows do not move.
  */
 export function useEventList(filters: EventFilters, isReading: boolean): EventList {
   const { api, environment } = useSigned();

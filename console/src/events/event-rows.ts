@@ -28,7 +28,7 @@ export interface News<T extends Row> {
 }
 
 /**
- * Maximum number of new rows that are held until the user clicks the button for new events. Further rows are only
+ * Maximum number of new rows that stay hidden until the user clicks the button for new events. Further rows are only
  * counted.
  */
 const WAITING_MAX = 1_000;
@@ -64,7 +64,7 @@ export class RowList<T extends Row> {
     return this.live.length + this.paged.length;
   }
 
-  /** Number of new rows that are held until the user clicks the button for new events. */
+  /** Number of new rows that stay hidden until the user clicks the button for new events. */
   get waiting(): number {
     return this.behind.length;
   }
@@ -86,7 +86,7 @@ export class RowList<T extends Row> {
     return paged === -1 ? -1 : this.live.length + paged;
   }
 
-  /** Returns the row of an event if the row is shown, or is held until the user clicks the button for new events. */
+  /** Returns the row of an event, whether the row is shown or still hidden. */
   get(id: string): T | undefined {
     return this.known.get(id);
   }
@@ -117,8 +117,8 @@ export class RowList<T extends Row> {
   }
 
   /**
-   * Applies changes from the stream. If `isReading` is true, new rows are held until the user clicks the button for new
-   * events. If older rows are dropped, returns the time from which the list continues.
+   * Applies changes from the stream. If `isReading` is true, new rows stay hidden until the user clicks the button for
+   * new events. If older rows are dropped, returns the time from which the list continues.
    */
   arrive(news: readonly News<T>[], isReading: boolean): string | null {
     const added: T[] = [];
@@ -143,7 +143,7 @@ export class RowList<T extends Row> {
     return this.live.length > LIVE_MAX ? this.letGo() : null;
   }
 
-  /** Shows the new rows that were held. */
+  /** Shows the new rows that were hidden until now. */
   letIn(): void {
     this.live = this.inOrder([...this.behind, ...this.live]);
     this.behind = [];

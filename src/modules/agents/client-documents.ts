@@ -44,7 +44,7 @@ export class ClientDocuments {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns whether the id is an https URL in canonical form, with a path and without credentials or a fragment. */
+  /** Returns whether the id is an https URL in normalized form, with a path, and without credentials or a fragment. */
   static isDocumentUrl(id: string): boolean {
     if (!id.startsWith('https://') || id.length > 500 || !URL.canParse(id)) return false;
     const { href, hostname, pathname, username, password, hash } = new URL(id);

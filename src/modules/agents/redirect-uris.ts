@@ -85,7 +85,8 @@ function isWeb(protocol: string): boolean {
 
 /**
  * Returns true if the text of the URL shows the host in its usual position. The URL parser also accepts `https:host`,
- * `https:///host`, `%65xample` and `0x7f.1`, which readers and the `Location` header interpret differently.
+ * `https:///host`, `%65xample` and `0x7f.1`. In such a URL, a user may see another host, and a browser may resolve the
+ * `Location` header to another URL.
  */
 function saysHost(uri: string, hostname: string): boolean {
   const said = /^https?:\/\/(\[[^\]]*\]|[^/?#:@]*)(?::\d*)?(?=[/?]|$)/i.exec(uri)?.[1];

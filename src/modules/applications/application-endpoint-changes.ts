@@ -78,12 +78,18 @@ export class ApplicationEndpointChanges {
     await this.waiting.end([removed]);
   }
 
-  /** Returns the secret that signs an endpoint's deliveries. Throws 409 if its destination is a registered one. */
+  /**
+   * Returns the secret that signs an endpoint's deliveries. Throws 409 if the endpoint uses a registered destination
+   * (`dst_…`).
+   */
   showSecret(tenant: Tenant, endpoint: ApplicationEndpoint): Promise<ShownSecret> {
     return this.destinations.showSecret(tenant, owned(endpoint));
   }
 
-  /** Replaces the secret. The old secret still signs for `graceMs`. Throws 409 for a registered destination. */
+  /**
+   * Replaces the secret. The old secret still signs for `graceMs`. Throws 409 if the endpoint uses a registered
+   * destination (`dst_…`).
+   */
   rotateSecret(tenant: Tenant, endpoint: ApplicationEndpoint, graceMs: number): Promise<ShownSecret> {
     return this.destinations.rotateSecret(tenant, owned(endpoint), graceMs);
   }

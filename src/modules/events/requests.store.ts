@@ -78,7 +78,7 @@ const FIND: Statement = {
 /** The fields of a request that are columns of its row. */
 type RequestColumn = Exclude<keyof RequestDetail & keyof RequestEntity, 'body'>;
 
-/** Reads the raw requests of received events. A request has the same id as its event. */
+/** Reads the HTTP requests from which received events were created. A request has the same id as its event. */
 @Injectable()
 export class RequestsStore {
   constructor(

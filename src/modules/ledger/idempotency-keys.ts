@@ -6,10 +6,9 @@ export const KEY_COLUMNS = 'route, key, fingerprint, answer_status, answer_body,
 
 /**
  * SQL that inserts the idempotency keys of `input` and returns the inserted ones (idempotency_keys_pkey). A key that
- * already exists and has not expired is not returned, unless the HTTP layer reserved it for this request.
- *
- * The answer stored with a reserved key is provisional, because the final answer may contain more. Other requests do
- * not get it while this request is running.
+ * already exists and has not expired is not returned, unless the HTTP layer reserved it for this request. The answer
+ * stored with a reserved key may lack fields of the final answer. Other requests therefore do not get it while this
+ * request is running.
  *
  * Keys are inserted in a fixed order, so that two groups with the same keys do not deadlock. `ttl` is the lifetime in
  * milliseconds: a parameter, or a column of `input`.

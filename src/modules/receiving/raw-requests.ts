@@ -31,7 +31,9 @@ export interface RequestQuery extends Pick<RequestFilter, 'status' | 'method'> {
   limit?: number;
 }
 
-/** Reads the raw requests of endpoints, and processes them again with the current settings of the endpoint. */
+/**
+ * Reads the HTTP requests that endpoints received, and processes them again with the current settings of the endpoint.
+ */
 @Injectable()
 export class RawRequests {
   constructor(
@@ -42,7 +44,7 @@ export class RawRequests {
     private readonly setAside: SetAsideStore,
   ) {}
 
-  /** Lists raw requests of an endpoint. Throws 404 for an endpoint that is not in this environment. */
+  /** Lists the HTTP requests that an endpoint received. Throws 404 for an endpoint that is not in this environment. */
   async list(
     tenant: Tenant,
     endpointId: Id,

@@ -33,7 +33,7 @@ const REQUEST = {
   example: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
 };
 
-/** API for the raw requests of providers, as they were received. */
+/** API for the HTTP requests of providers, as they were received. */
 @ApiTags('Endpoints')
 @Controller('v1/endpoints/:id')
 export class RequestsController {

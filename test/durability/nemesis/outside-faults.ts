@@ -64,7 +64,8 @@ async function cutRedis(fleet: Fleet, isServerGone: boolean, holdMs: number): Pr
   const before = wire.withheldBytes;
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // Waits until bytes are withheld, because a process that another fault has paused sends nothing.
+    // Extends the fault until bytes are withheld. If another fault has paused the process, it sends nothing for a
+    // while.
     await eventually(() => wire.withheldBytes > before, EFFECT_MS_MAX, 250);
   };
   return during(

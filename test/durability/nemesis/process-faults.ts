@@ -89,7 +89,8 @@ async function pause(fleet: Fleet, victim: KeptProcess, holdMs: number): Promise
   };
   const lasts = async (): Promise<void> => {
     await sleep(holdMs);
-    // If another fault has killed the process in the meantime, the process was paused until the kill.
+    // If another fault has killed the process in the meantime, its state cannot be read. It was paused (T) until the
+    // kill.
     state = victim.pid === pid ? stateOf(pid) : 'T';
   };
   const inflicted = await during(`pause of ${victim.name}`, begin, lasts, () => {

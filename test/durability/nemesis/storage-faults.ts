@@ -92,7 +92,7 @@ async function terminate(fleet: Fleet, holdMs: number): Promise<Inflicted> {
                      where backend_type = 'client backend' and datname = current_database() and pid <> pg_backend_pid()`;
   let ended = 0;
   const untilMs = performance.now() + holdMs;
-  // During other faults, there may be no client to terminate for a while.
+  // Other faults may leave no client to terminate for a while. The fault then lasts until this time at most.
   const giveUpMs = untilMs + EFFECT_MS_MAX;
   const lasts = async (): Promise<void> => {
     do {
@@ -126,7 +126,8 @@ async function cut(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicte
     () => wires.forEach((wire) => wire.silence(isServerGone)),
     async () => {
       await sleep(holdMs);
-      // Waits until bytes are withheld, because a process that another fault has paused sends nothing.
+      // Extends the fault until bytes are withheld. If another fault has paused the process, it sends nothing for a
+      // while.
       await eventually(() => withheld + sum(wires) > 0, EFFECT_MS_MAX, 250);
     },
     () => {

@@ -48,8 +48,8 @@ export class Wire {
   }
 
   /**
-   * Stops forwarding without closing anything. The server's ends stay open with their locks, as behind an expired NAT
-   * entry. With `isServerGone`, they close, as after a power loss.
+   * Stops forwarding without notifying the clients. The connections to the server stay open and keep their locks, as
+   * after a NAT entry has expired. With `isServerGone`, they are closed, as after a power loss of the server.
    */
   silence(isServerGone: boolean): void {
     this.isSilent = true;

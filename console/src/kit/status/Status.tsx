@@ -65,7 +65,7 @@ const SIGNS: Readonly<Record<string, [sign: string, tone: string]>> = {
   opt_out: ['⊘', 'dull'],
 };
 
-/** A state in words, after its symbol. */
+/** Shows a status as a symbol and a word. */
 export function Status({
   of,
   kind = 'status',
