@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the metrics tables. Every commit of the ledger inserts its sums as a part, in the same statement, so the sums
- * stay exact even if a process is killed. A job folds parts into rollups, so no delivery updates a row.
+ * Creates the metrics tables. Every commit of events, deliveries or attempts inserts its sums as a part, in the same
+ * statement, so the sums stay exact even if a process is killed. A job folds parts into rollups, so no delivery updates
+ * a row.
  *
  * Parts exist for about a second. Autovacuum therefore runs at a fixed number of dead rows, keeps empty pages for
  * reuse, and collects no statistics. The rollups of the current windows change every second. Their pages keep free

@@ -11,7 +11,7 @@ export class RollupEntries1732400600000 implements MigrationInterface {
   name = 'RollupEntries1732400600000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // Waits at most 10 s for the lock, because new queries on the table queue behind a waiting migration. After a
     // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`

@@ -3,8 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Creates the table of blobs: raw messages and attachments, in chunks of 256 KB. Takes no lock on existing tables.
  *
- * Blobs are partitioned by the day on which retention ends, like the ledger. A blob without references is dropped with
- * its partition. Chunks are stored uncompressed, because mail is base64: compression saves little more than it costs.
+ * Blobs are partitioned by the day on which retention ends, as events and deliveries are. A blob without references is
+ * dropped with its partition. Chunks are stored uncompressed, because mail is base64: compression saves little more
+ * than it costs.
  */
 export class Blobs1732601000000 implements MigrationInterface {
   name = 'Blobs1732601000000';

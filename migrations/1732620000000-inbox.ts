@@ -4,9 +4,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * Creates the tables of received mail: aliases and their messages. The only lock on existing tables is a brief lock for
  * a foreign key.
  *
- * Messages are partitioned by the day on which retention ends, like the ledger. Small messages are stored in their row,
- * so that one statement can store many of them. Larger messages are blobs with the message's id. Mail hardly
- * compresses, so it is stored uncompressed.
+ * Messages are partitioned by the day on which retention ends, as events and deliveries are. Small messages are stored
+ * in their row, so that one statement can store many of them. Larger messages are blobs with the message's id. Mail
+ * hardly compresses, so it is stored uncompressed.
  */
 export class Inbox1732620000000 implements MigrationInterface {
   name = 'Inbox1732620000000';

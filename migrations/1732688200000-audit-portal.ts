@@ -11,7 +11,7 @@ export class AuditPortal1732688200000 implements MigrationInterface {
   name = 'AuditPortal1732688200000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // Waits at most 10 s for the lock, because new queries on the table queue behind a waiting migration. After a
     // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
@@ -22,7 +22,8 @@ export class AuditPortal1732688200000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('alter table audit_log drop constraint audit_log_actor_kind_check');
-    // The log is append-only, so entries with the actor kind `portal` remain. `not valid` exempts them from the check.
+    // The log is append-only, so entries with the actor kind `portal` cannot be deleted. With `not valid`, PostgreSQL
+    // does not check existing entries.
     await runner.query(
       `alter table audit_log add constraint audit_log_actor_kind_check check (actor_kind in (${KINDS})) not valid`,
     );

@@ -8,7 +8,7 @@ export class CodeNetworks1732689000000 implements MigrationInterface {
   name = 'CodeNetworks1732689000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+    // Waits at most 10 s for the lock, because new queries on the table queue behind a waiting migration. After a
     // timeout, the start of the service fails and is retried.
     await runner.query(`set local lock_timeout = '10s'`);
     await runner.query(`alter table sign_in_codes add column network text not null default ''`);

@@ -22,7 +22,7 @@ export class CanceledEmails1732690460000 implements MigrationInterface {
 
 async function replace(runner: QueryRunner, statuses: readonly string[]): Promise<void> {
   const list = statuses.map((status) => `'${status}'`).join(', ');
-  // Limits the wait for a lock to 10 s, because later queries on the table must wait for this migration. After a
+  // Waits at most 10 s for the lock, because new queries on the table queue behind a waiting migration. After a
   // timeout, the start of the service fails and is retried.
   await runner.query(`set local lock_timeout = '10s'`);
   await runner.query(`

@@ -46,7 +46,7 @@ describe('edge cases', () => {
     await targets.close();
   });
 
-  /** Sends the path unchanged, which `fetch` would normalize, and returns the response. */
+  /** Sends a request with the path unchanged, because `fetch` would normalize the path. Returns the response. */
   const raw = async (line: string, headers: Record<string, string> = {}, body = ''): Promise<ApiAnswer> => {
     const {
       answers: [answer],

@@ -110,8 +110,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
   });
 
   /**
-   * Returns the query plans of the statement that `ask` runs. On the ordinary pool, these are the generic and the
-   * custom plan. Other pools have one plan.
+   * Returns the query plans of the statement that `ask` runs. For a statement of the ordinary pool, returns the generic
+   * plan and the custom plan. For other statements, returns a single plan.
    */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();

@@ -86,7 +86,7 @@ async function settledAndFolded(): Promise<void> {
   }
 }
 
-/** Inserts counts of one minute into `rollup_parts`, as the ledger module of the service does. */
+/** Inserts counts of one minute into `rollup_parts`, as the service does when it commits events or deliveries. */
 async function addPart(
   key: string,
   minute: Date,

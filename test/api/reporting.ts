@@ -88,7 +88,7 @@ export function deliveryReport({
   ].join('\r\n');
 }
 
-/** Returns a mailbox provider's abuse report (RFC 5965), which hides the recipient. */
+/** Returns an abuse report (RFC 5965) in which the mailbox provider hides the recipient. */
 export function abuseReport(returned: string, type = 'abuse'): string {
   return [
     'From: feedback@fbl.example.net',

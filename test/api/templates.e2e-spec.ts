@@ -400,8 +400,8 @@ describe('templates', () => {
       }
 
       /**
-       * Sends an email with the template. Returns the topic that its unsubscribe link names, `all` if the link names
-       * none, and null without a link.
+       * Sends an email with the template. Returns the topic of its unsubscribe link, `all` if the link belongs to no
+       * topic, or null if the email has no link.
        */
       async function linked(id: string, fields: object = {}): Promise<string | null> {
         const { json } = expectStatus(await send({ id, variables }, fields), 202);

@@ -14,7 +14,7 @@ describe('a tool that tests use if the machine has it', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-tools-'));
   const { PATH, CI } = process.env;
 
-  /** Makes shell scripts of these names the only programs on the PATH. */
+  /** Creates shell scripts with these names, and sets the PATH to a folder that contains only these scripts. */
   function onlyPrograms(scripts: Record<string, string>): void {
     const bin = mkdtempSync(path.join(folder, 'bin-'));
     for (const [name, script] of Object.entries(scripts)) {

@@ -184,7 +184,7 @@ class Words {
     this.values = values.map((value) => value.replace(SHOWN, url));
   }
 
-  /** Returns the next name of a button, field, link or heading. */
+  /** Returns the next name in the step: of a button, field, link or heading. */
   name(): string {
     return this.names.shift() ?? 'a name that the README does not say';
   }

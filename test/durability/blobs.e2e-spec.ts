@@ -35,7 +35,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Kills a writer while it writes its `count`th blob. Returns the ids of begun and of durable blobs. */
+/**
+ * Kills a writer while it writes its `count`th blob. Returns the ids of the blobs whose write had begun, and the ids of
+ * the blobs that were durable.
+ */
 async function writeUntilKilled(
   kind: string,
   place: string,

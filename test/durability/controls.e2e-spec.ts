@@ -42,8 +42,8 @@ describe('negative controls', () => {
     await emptyQueueTables(database.url);
     const forgetful = scene.member('forgetful');
     await forgetful.start();
-    // Waits until the process has its lease. Without a lease, it would leave the message to the sweep, which is turned
-    // off here.
+    // Waits until the process has its lease. Without a lease, it would leave the message to the periodic sweep, which
+    // is turned off here.
     await eventually(() => fetch(`${forgetful.url}/health/ready`).then(({ status }) => status === 200), ARRIVE_MS_MAX);
 
     // The queue keeps the order, so earlier messages that were not lost would arrive before this one.

@@ -137,7 +137,10 @@ export class KeptProcess {
   }
 }
 
-/** Registers a process with the reaper, in case the test run ends first. Returns a function that removes the entry. */
+/**
+ * Registers a process with the reaper, which ends the process if the test run ends first. Returns a function that
+ * removes the entry.
+ */
 export function noteForReaper(pid: number | undefined): () => void {
   const directory = process.env['POSTHORN_TEST_DIR'];
   if (pid === undefined || directory === undefined) return () => undefined;

@@ -27,7 +27,10 @@ export interface SceneOptions {
   paths?: number;
   /** Paths at which many first attempts fail. */
   flaky?: readonly number[];
-  /** Measures the pace of the machine. Created if omitted. The scene stops the measurement. */
+  /**
+   * Measures how much slower this machine is than a quiet one. By default, a new measurement is started. It is stopped
+   * at the end of the scene in any case.
+   */
   pace?: Pace;
 }
 
@@ -56,7 +59,9 @@ export class Scene {
     private readonly options: SceneOptions,
     readonly receiver: ReceiverProcess,
     readonly apiKey: string,
-    /** Pace of the machine. The checker multiplies its time limits by this pace. */
+    /**
+     * Measures how much slower this machine is than a quiet one. The checker multiplies its time limits by this factor.
+     */
     readonly pace: Pace,
   ) {}
 

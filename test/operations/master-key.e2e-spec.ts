@@ -168,7 +168,8 @@ describe('a master key', () => {
     const sql = openSql(server);
     await server.kill('SIGKILL');
     const [row] = await sql.rows<{ id: number }>('select id from environments order by id limit 1');
-    // Creates the state of the previous release: the signing secret in the vault's format 1, and no data keys.
+    // Creates the state that the previous release stored: the signing secret is encrypted with a key derived from the
+    // master key (format 1), and there are no data keys.
     const key = Buffer.from(
       hkdfSync('sha256', Buffer.from(server.env['MASTER_KEY'] as string, 'base64'), '', 'posthorn vault v1', 32),
     );

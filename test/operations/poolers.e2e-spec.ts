@@ -54,11 +54,12 @@ describeWithPgBouncer('behind PgBouncer', () => {
         ({ fanout }) => fanout === 2,
         WITHIN_MS,
       );
-      // Sends fewer messages than the target's concurrency limit. Further messages would wait until the sweep runs.
+      // Sends fewer messages than the target's concurrency limit. Further messages would wait for the periodic sweep,
+      // which is turned off.
       const sent = await sendMany(a, target.url, 12);
 
       expect([first.fanout, all.fanout]).toEqual([1, 2]);
-      // The sweep is turned off, so only the queue can notify the delivering process.
+      // The periodic sweep is turned off, so only the queue can notify the delivering process.
       for (const messageId of sent) await eventIn(a, messageId, 'delivered');
       expect(new Set(target.posts().map(({ headers }) => headers['webhook-id'])).size).toBe(target.posts().length);
     }, 90_000);

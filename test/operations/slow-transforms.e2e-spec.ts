@@ -44,7 +44,8 @@ describe("slow code beside other tenants' code", () => {
   });
 
   /**
-   * Creates a second organization by SQL, since no route does, and gives it an environment of the first organization.
+   * Creates a second organization by SQL, because this server has no operator key. Then gives it the test environment
+   * of the first organization.
    */
   async function giveTestEnvironmentAway(): Promise<void> {
     const client = new pg.Client({ connectionString: server.databaseUrl });

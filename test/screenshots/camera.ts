@@ -13,7 +13,7 @@ export type State = 'empty' | 'loading' | 'full' | 'broken' | 'long';
 
 const HEIGHT = 900;
 const SETTLE_MS_MAX = 8_000;
-/** Time for the transitions of a page after its last request. */
+/** Time that CSS transitions may still take after the last request of a page. */
 const TRANSITION_MS = 250;
 
 const BROKEN_ANSWER = JSON.stringify({

@@ -9,14 +9,17 @@ export interface Beat {
   tookMs: number;
 }
 
-/** Maximum duration of a beat on two quiet cores, the machine for which the tests' times are specified. */
+/**
+ * Maximum duration of a beat (one piece of work) on two quiet cores. The time limits in tests are specified for such a
+ * machine.
+ */
 export const BEAT_MS = 20;
-/** Maximum pace. On a slower machine no test is meaningful, and larger limits would hide injected errors. */
+/** Maximum slowdown factor. On a slower machine no test is meaningful, and larger limits would hide injected errors. */
 export const PACE_MAX = 12;
 /** Factor for Jest's timeouts, which only end hanging tests. */
 export const BUSY_TIMES = 4;
 const SCRIPT = fileURLToPath(new URL('pace-process.mjs', import.meta.url));
-/** Share of beats that determine the pace. The slowest tenth may be outliers. */
+/** Share of beats (pieces of work) that count. The slowest tenth is ignored, because it may consist of outliers. */
 const SHARE = 0.9;
 
 /** Measures how many times slower this machine is than a quiet one. Tests multiply their time limits by this pace. */
@@ -27,7 +30,7 @@ export class Pace {
     child.on('message', (beat) => this.beats.push(beat as Beat));
   }
 
-  /** Starts the measurement. Resolves after the first beat. */
+  /** Starts the measurement. Resolves after the first measured piece of work. */
   static async start(): Promise<Pace> {
     const child = fork(SCRIPT, [process.env['POSTHORN_TEST_DIR'] ?? tmpdir()], {
       execArgv: [],
@@ -46,7 +49,7 @@ export class Pace {
     return paceOf(this.beats, fromMs);
   }
 
-  /** Returns the current pace. */
+  /** Returns how many times slower than a quiet machine this machine was within the last seconds. */
   now(): number {
     return this.since(Date.now() - RECENT_MS);
   }
@@ -58,7 +61,10 @@ export class Pace {
 
 const RECENT_MS = 5_000;
 
-/** Returns the pace of the beats since `fromMs`, or of the last beat if there is none since then. */
+/**
+ * Returns the slowdown factor from the pieces of work since `fromMs`, or from the last piece if there is none since
+ * then.
+ */
 export function paceOf(beats: readonly Beat[], fromMs: number): number {
   const recent = beats.filter(({ atMs }) => atMs >= fromMs);
   const took = (recent.length > 0 ? recent : beats.slice(-1)).map(({ tookMs }) => tookMs).sort((a, b) => a - b);

@@ -132,7 +132,10 @@ class RunningServer {
     return this.isGone;
   }
 
-  /** Returns the path of the file that registers the process with the reaper. */
+  /**
+   * Returns the path of the file that registers the process with the reaper. The reaper ends processes that a test run
+   * leaves behind.
+   */
   private get note(): string {
     return path.join(process.env['POSTHORN_TEST_DIR'] ?? '', 'servers', String(this.child.pid));
   }

@@ -21,7 +21,7 @@ export class ProcessClock {
     return { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_FILE: this.file };
   }
 
-  /** Shifts the clock of the running process and of its successors. */
+  /** Shifts the clock of the running process, and of the processes that replace it after a restart. */
   shift(ms: number): void {
     rmSync(`${this.file}.seen`, { force: true });
     writeFileSync(this.file, String(ms));

@@ -38,7 +38,10 @@ export interface FaultKind {
   /** Two kinds of the same group are never injected at once, because they would interfere. */
   group: 'processes' | 'postgres' | 'redis' | 'clocks' | 'names' | `receiver-${Misbehaviour}`;
   fleets: readonly FleetKind[];
-  /** Duration in seconds: in CI, and the minimum and maximum outside CI. All are zero for an instantaneous fault. */
+  /**
+   * Duration in seconds: the value in CI, and the minimum and maximum for other runs. All three are zero for an
+   * instantaneous fault.
+   */
   seconds: readonly [ci: number, min: number, max: number];
   /** Whether the service guarantees an answer to every attempt during the fault. */
   isSeamless?: true;

@@ -191,7 +191,7 @@ export class Fleet {
   /** Waits until the circuit of this destination is closed. An open circuit blocks deliveries. */
   async forgiven(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
-    // This query fails while another fault has stopped PostgreSQL.
+    // This query fails while PostgreSQL is stopped by another fault. The failure counts as "not closed yet".
     const isClosed = async (): Promise<boolean> => {
       await this.hurry();
       const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);

@@ -122,7 +122,7 @@ export class Round {
     await eventually(() => this.fleet.members.every(({ isUp }) => isUp), this.timeLimits.acceptMs * this.pace());
   }
 
-  /** Returns the pace of the machine since the round began. */
+  /** Returns how many times slower than a quiet machine this machine has been since the round began. */
   private pace(): number {
     return this.fleet.scene.pace.since(this.startedAtMs);
   }
