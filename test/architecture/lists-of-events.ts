@@ -42,7 +42,7 @@ export const LISTS = ([undefined, 'delivered', 'failed', 'retrying', 'dlq'] as c
   ),
 );
 
-/** States, targets and further filters whose combinations are tested. */
+/** States that the tests combine with the targets and filters below. */
 export const STATES: [string, Partial<EventFilter>][] = [
   ['any state', {}],
   ['retrying', { status: 'retrying' }],

@@ -13,7 +13,7 @@ interface Range {
   fromId: Id;
 }
 
-/** Maximum number of candidate emails for a list, as in `EmailsService`. */
+/** Maximum number of emails that a filtered page reads: the value that `EmailsService` passes. */
 const CANDIDATES_MAX = 1_000;
 /** Maximum number of received messages that a filtered page reads. */
 const MESSAGES_SCANNED_MAX = 2_000;

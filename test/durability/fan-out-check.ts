@@ -24,7 +24,10 @@ export interface Observed {
   outages: readonly Outage[];
 }
 
-/** The checker's report, extended by the guarantees of fan-out. Each event counts as one message (`msg_… at place`). */
+/**
+ * Report on deliveries and on the guarantees of fan-out. In the inherited lists, each event of a message has its own
+ * item (`msg_… at place`).
+ */
 export interface FanOutReport extends Report {
   messages: number;
   events: number;

@@ -75,7 +75,10 @@ export const SUBSCRIPTIONS: readonly Subscription[] = [
   ),
 ];
 
-/** Returns applications whose numbers of endpoints cycle through 1 to 12. Each has a different set of subscriptions. */
+/**
+ * Returns applications with 1 to 12 endpoints: the first with one endpoint, the second with two, and so on. After an
+ * application with 12 endpoints, the sequence begins again, with other subscriptions.
+ */
 export function customers(count: number): Subscription[][] {
   const all = SUBSCRIPTIONS.length;
   const at = (i: number): Subscription => SUBSCRIPTIONS[i % all] as Subscription;
@@ -102,7 +105,7 @@ export function firstPathsOf(applications: readonly (readonly Subscription[])[],
   });
 }
 
-/** Returns the random attributes of the next emission. */
+/** Returns the attributes of the nth event that the test emits. Subscriptions filter by these attributes. */
 export function traitsOf(n: number, random: Seeded): Traits {
   return {
     eventType: random.pick(TYPES),
@@ -112,7 +115,10 @@ export function traitsOf(n: number, random: Seeded): Traits {
   };
 }
 
-/** Applications whose endpoints deliver to receiver paths, to registered destinations, and to one feed. */
+/**
+ * Applications whose endpoints deliver to paths of the receiver, to registered destinations, and to one pull
+ * destination.
+ */
 export class Fleet {
   private constructor(
     readonly applications: readonly Application[],

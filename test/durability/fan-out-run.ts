@@ -41,7 +41,7 @@ export class Run {
     this.consumer.start();
   }
 
-  /** Runs until `count` emissions are accepted or one is rejected, then stops the emitter. */
+  /** Waits until the service has accepted `count` events or rejected one, then stops the emitter. */
   async emitted(count: number): Promise<void> {
     await Promise.race([this.emitter.reached(count), this.emitter.ended()]);
     await this.emitter.stop();

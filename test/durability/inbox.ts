@@ -29,7 +29,7 @@ const PLACES: readonly Place[] = [
 ];
 const ONLY_B = { path: '$.kind', op: 'eq', value: 'b' };
 
-/** An endpoint with three routes. The methods observe its deliveries from outside of the service. */
+/** An inbound endpoint with three routes, for tests that observe its deliveries from outside of the service. */
 export class Inbox {
   readonly places = PLACES;
 
@@ -40,7 +40,10 @@ export class Inbox {
     private readonly feed: string,
   ) {}
 
-  /** Creates the inbox through the first process, which must be up. The inbox sends its requests to all processes. */
+  /**
+   * Creates the endpoint through the first of the processes `apis`, which must be running. Later requests go to all of
+   * these processes.
+   */
   static async open(scene: Scene, apis: readonly string[]): Promise<Inbox> {
     const [api = ''] = apis;
     const { id: feed } = (await scene.call(api, 'POST', '/v1/destinations', { name: 'Feed', type: 'pull' })) as {
@@ -76,7 +79,7 @@ export class Inbox {
     return [...named, ...consumer.visits];
   }
 
-  /** Starts the replay of this inbox. Repeats the request until it gets an answer. */
+  /** Starts a replay of the endpoint's events. Repeats the request until it gets an answer. */
   async replay(): Promise<{ job: Job; asked: RangeReplay }> {
     const asked = { askedAtMs: Date.now(), untilMs: Date.now() };
     const body = { until: new Date(asked.untilMs).toISOString() };

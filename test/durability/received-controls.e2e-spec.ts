@@ -113,7 +113,9 @@ describe('negative controls of receiving', () => {
     ]);
   }, 120_000);
 
-  /** Deletes some rows of this inbox, for the receiver of all events and for the feed. */
+  /**
+   * Deletes some rows of the newest endpoint's events, at the destination of all events and at the pull destination.
+   */
   async function remove(table: 'due_deliveries' | 'pull_items', condition: string): Promise<void> {
     await query(
       database.url,

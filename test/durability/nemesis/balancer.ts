@@ -21,7 +21,7 @@ export class Balancer {
     return this.urls.filter((url) => this.isReady.get(url));
   }
 
-  /** Resolves once the node is ready. Resolves immediately for a URL that does not belong to a node. */
+  /** Resolves once the balancer sends to the node. Resolves at once for a URL that does not belong to a node. */
   async sees(url: string): Promise<void> {
     await eventually(() => this.isReady.get(url) ?? true, SEEN_MS_MAX, 50);
   }
