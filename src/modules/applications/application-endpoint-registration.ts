@@ -18,7 +18,7 @@ import {
   foreignSettingsFaults,
 } from './endpoint-draft.js';
 
-/** Request to create an endpoint, with a URL or a registered destination (`dst_…`). */
+/** Request to create an endpoint, with a URL or the id of an existing destination (`dst_…`). */
 export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings {
   url?: string | null;
   destination?: string | null;
@@ -26,7 +26,10 @@ export interface NewApplicationEndpoint extends EndpointFields, DeliverySettings
   secret?: string | null;
 }
 
-/** A new endpoint with its secret. The secret is null if the endpoint uses a registered destination. */
+/**
+ * A new endpoint with its secret. The secret is null if the endpoint uses an existing destination (`dst_…`) instead of
+ * a URL.
+ */
 export interface RegisteredEndpoint {
   row: ApplicationEndpointEntity;
   secret: ShownSecret | null;
@@ -35,12 +38,12 @@ export interface RegisteredEndpoint {
 /** Target of an endpoint. `destinationId` is null if the endpoint gets its own URL. */
 type Place = { destinationId: Id | null; url: string | null };
 
-/** Registered destinations that endpoints can use instead of their own URL. */
+/** Destinations (`dst_…`) that endpoints can use instead of a URL of their own. */
 @Injectable()
 export class EndpointPlaces {
   constructor(private readonly targets: Targets) {}
 
-  /** Returns the id of a registered destination. Throws 422 if it does not exist. */
+  /** Returns the id of a destination (`dst_…`) of the environment. Throws 422 if the destination does not exist. */
   async registered(environmentId: number, destination: string): Promise<Id> {
     const id = parseId('dst', destination);
     if (id === null || (await this.targets.ofListed(environmentId, id)) === null) {

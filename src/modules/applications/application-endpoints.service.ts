@@ -21,17 +21,17 @@ export interface ApplicationEndpointQuery {
 
 export interface ApplicationEndpointView {
   row: ApplicationEndpointEntity;
-  /** The destination that the endpoint owns; null if it uses a registered destination. */
+  /** The destination that the endpoint owns; null if the endpoint uses a destination of the environment (`dst_…`). */
   owned: OwnedDestination | null;
-  /** Status of the registered destination; null for an endpoint with a URL. */
+  /** Status of the destination (`dst_…`) that the endpoint uses; null for an endpoint with a URL. */
   destinationStatus: 'active' | 'disabled' | 'gone' | null;
 }
 
 const LIMIT_DEFAULT = 50;
 
 /**
- * Returns whether an endpoint has its own URL instead of a registered destination. Such a URL is stored as a
- * destination with the endpoint's id.
+ * Returns whether an endpoint has its own URL. If not, it uses a destination of the environment. An endpoint's own URL
+ * is stored as a destination with the endpoint's id.
  */
 export const hasUrl = ({ id, destinationId }: { id: Id; destinationId: Id }): boolean => destinationId === id;
 

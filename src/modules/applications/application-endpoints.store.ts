@@ -68,7 +68,10 @@ export class ApplicationEndpointsStore {
     return this.rows.findForUpdate({ environmentId, id });
   }
 
-  /** Returns the endpoints that use a registered destination. Uses application_endpoints_application_id_idx. */
+  /**
+   * Returns the endpoints that use a destination of the environment (`dst_…`) instead of a URL. Uses
+   * application_endpoints_application_id_idx.
+   */
   registered(environmentId: number, applicationId: Id): Promise<ApplicationEndpointEntity[]> {
     const ownsNoDestination = Raw((id) => `${id} <> destination_id`);
     return this.rows.find({ where: { environmentId, applicationId, id: ownsNoDestination } });

@@ -58,7 +58,7 @@ export class ApplicationEndpointEntity {
   @Column('uuid', { name: 'application_id' })
   applicationId: Id;
 
-  /** Id of a registered destination. For an endpoint that owns its destination, this is the endpoint's own id. */
+  /** Id of the destination that the endpoint uses. For an endpoint with its own URL, this is the endpoint's own id. */
   @Column('uuid', { name: 'destination_id' })
   destinationId: Id;
 
@@ -83,8 +83,8 @@ export class ApplicationEndpointEntity {
   metadata: Record<string, string>;
 
   /**
-   * Status of an endpoint with a registered destination. If the endpoint owns its destination, the destination's status
-   * applies instead.
+   * Status of an endpoint that uses a destination of the environment. For an endpoint with its own URL, the status of
+   * the destination for this URL applies instead.
    */
   @Column('text')
   status: 'active' | 'disabled';

@@ -28,6 +28,9 @@ export interface ApplicationEndpoint {
 export interface EndpointCondition {
   status: 'active' | 'disabled';
   disabledReason: string | null;
-  /** Null if the endpoint uses a registered destination, because the circuit then belongs to that destination. */
+  /**
+   * Null if the endpoint uses a destination of the environment (`dst_…`), because the circuit then belongs to this
+   * destination.
+   */
   circuit: Pick<Circuit, 'state' | 'openedAt'> | null;
 }

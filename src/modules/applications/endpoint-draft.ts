@@ -33,8 +33,8 @@ export function deliverySettingsOf(asked: DeliverySettings): DeliverySettings {
 }
 
 /**
- * Returns a fault for each delivery setting of an endpoint with a registered destination, because the destination has
- * its own settings.
+ * Returns a fault for each delivery setting of an endpoint that uses a destination of the environment, because this
+ * destination has its own settings.
  */
 export function foreignSettingsFaults(settings: DeliverySettings): Fault[] {
   return Object.keys(settings).map((path) => ({

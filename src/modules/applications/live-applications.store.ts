@@ -101,7 +101,10 @@ export class LiveApplicationsStore {
     return row ?? null;
   }
 
-  /** Returns up to `max` endpoints that use a registered destination, inside the caller's transaction. */
+  /**
+   * Returns up to `max` endpoints that use a destination of the environment (`dst_…`) instead of a URL, inside the
+   * caller's transaction.
+   */
   endpointsTo(environmentId: number, destinationId: Id, max: number): Promise<ApplicationEndpoint[]> {
     return this.database.query(ENDPOINTS_TO, [environmentId, destinationId, max]);
   }

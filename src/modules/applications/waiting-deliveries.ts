@@ -5,7 +5,7 @@ import type { ApplicationEndpointEntity } from './applications.entities.js';
 
 /**
  * Ends the pending deliveries of endpoints that no longer accept deliveries. Other deliveries to their destination
- * continue, because a registered destination may serve several endpoints.
+ * continue, because several endpoints may use one destination of the environment.
  *
  * Skips endpoints with their own URL. Such a URL is stored as a destination that serves only this endpoint, and the
  * change of that destination has already ended the deliveries.

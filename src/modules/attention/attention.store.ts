@@ -20,8 +20,8 @@ export interface TroubledTarget {
   id: Id;
   name: string;
   /**
-   * Id of the application if the target is one of its endpoints. Null if the target is a registered destination. For a
-   * destination that Posthorn created, such as the one for emails, this is the destination's own id.
+   * Id of the application if the target is one of its endpoints. Null if the target is a destination of the
+   * environment. For a destination that Posthorn created, such as the one for emails, this is the destination's own id.
    */
   ownerId: Id | null;
   since: Date;
