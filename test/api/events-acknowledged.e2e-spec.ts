@@ -24,7 +24,7 @@ describe('events that consumers pull', () => {
   const deliveriesOf = async (id: string): Promise<Json[]> =>
     expectStatus(await server.api('GET', `/v1/events/${id}`), 200).json.deliveries as Json[];
 
-  /** Pulls one event of a feed and acknowledges it. */
+  /** Pulls one event from a pull destination and acknowledges it. */
   async function collect(feed: string): Promise<string> {
     const { data, next_cursor: cursor } = expectStatus(await server.api('GET', `/v1/pull/${feed}?limit=1`), 200).json;
     expectStatus(await server.api('POST', `/v1/pull/${feed}/ack`, { cursor }), 200);

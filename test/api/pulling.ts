@@ -4,7 +4,7 @@ import { until } from './polling.js';
 import type { Sql } from './scene.js';
 import { expectStatus, send, uuidOf, WITHIN_MS } from './scene.js';
 
-/** Parameters of a request that reads from a feed. */
+/** Parameters of a request that reads from a pull destination. */
 export interface ReadOn {
   cursor?: string | null;
   limit?: number;

@@ -32,7 +32,7 @@ describe('signatures of composite headers, tokens and queries', () => {
     return endpoint;
   }
 
-  /** Sends a request that must be quarantined. Returns the note that explains why. */
+  /** Sends a request that must be quarantined. Returns the field `note`, which explains why. */
   async function refused(endpoint: Inbound, sent: Sent, query = ''): Promise<string> {
     expectStatus(await provide(server, endpoint.at + query, sent), 401);
     const [newest] = await requestsOf(server, endpoint);

@@ -8,7 +8,7 @@ export interface ConsumerOptions {
   /** Addresses of the API. After a failed call the consumer continues with the next one. */
   urls: readonly string[];
   apiKey: string;
-  /** The feed that the consumer pulls from. `place` is the name of the feed in the checker. */
+  /** Id of the pull destination. `place` is its name in the checker's report. */
   feed: string;
   place: string;
   seed: number;

@@ -41,11 +41,11 @@ export interface FanOutReport extends Report {
   countedWrongly: string[];
   /** Messages that were answered with 202 and not stored. */
   vanished: string[];
-  /** Emissions that were stored too often. Only one message may be stored for an idempotency key. */
+  /** Requests that created too many messages. An idempotency key allows only one message. */
   storedTooOften: string[];
 }
 
-/** A message with the emission that created it. */
+/** A message, with the test's record of the request that created it. */
 interface Known {
   id: string;
   emission: Emission;

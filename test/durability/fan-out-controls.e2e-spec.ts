@@ -23,13 +23,12 @@ describe('negative controls of fan-out', () => {
   let database: TestDatabase;
   let scene: Scene;
   let run: Run;
-  /** The emissions that the negative controls tamper with, one for each control. */
+  /** The emitted events that the tests tamper with, one for each test. */
   let [half, unsent, unpulled, astray, doubled]: Emission[] = [];
   let report: FanOutReport;
 
   /**
-   * All errors are injected before a worker starts, each in a separate emission, so that the checker must detect each
-   * error.
+   * Injects all errors before a worker starts, each into a separate event, so that the checker must detect each error.
    */
   beforeAll(async () => {
     database = await createDatabase();

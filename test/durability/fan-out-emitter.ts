@@ -20,30 +20,30 @@ export interface EmitterOptions {
 /** An event that the emitter sends to an application, with the answers of the API. */
 export interface Emission extends Sent {
   n: number;
-  /** Path of the emission's request. The request is the same at each attempt. */
+  /** Path of the request that emits the event. Every attempt sends the same request. */
   path: string;
   body: string;
   payload: string;
   /** Digest of the parsed payload. A pull consumer can compute the same digest. */
   meaning: string;
-  /** True if the emission has an Idempotency-Key. Without a key, every attempt may create a message. */
+  /** True if the request has an Idempotency-Key. Without a key, every attempt may create a message. */
   isKeyed: boolean;
   /** Number of attempts without a 202. Any of these attempts may have stored a message with an unknown id. */
   unanswered: number;
-  /** The endpoints that must receive the emission. */
+  /** The endpoints that must receive the event. */
   listeners: readonly Listener[];
   /** The `fanout` values of all answers. */
   fanouts: number[];
 }
 
 /**
- * Shares of emissions: without an idempotency key, with a key and sent twice concurrently, with a key and repeated
+ * Shares of the requests: without an idempotency key, with a key and sent twice concurrently, with a key and repeated
  * later.
  */
 const KEYLESS_SHARE = 0.4;
 const TWIN_SHARE = 0.03;
 const REPEATED_SHARE = 0.03;
-/** Share of emissions to an unknown application uid, which create the application. */
+/** Share of the requests whose application uid does not exist yet. Such a request creates the application. */
 const STRANGER_SHARE = 0.02;
 
 /** Emits events to the applications of a fleet, and retries each event until it gets a 202. */

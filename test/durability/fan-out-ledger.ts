@@ -2,10 +2,10 @@ import { showId } from '../../src/kernel/ids.js';
 import type { Scene } from './scene.js';
 import { query } from './storage.js';
 
-/** A stored message. Its sender may have got no answer. */
+/** A stored message. It may exist although its sender got no answer. */
 export interface StoredMessage {
   id: string;
-  /** Number of the emission, from the message's payload. Null if events are stored without their message. */
+  /** Number that the test wrote into the payload. Null if events are stored without their message. */
   n: number | null;
   fanout: number;
   /** The endpoint of each event of the message, or null for the event of a message without subscribers. */

@@ -19,7 +19,7 @@ export interface RunOptions {
 
 const EMPTY_MS_MAX = 60_000;
 
-/** An emitter, the consumer of the feed, and the check of their results. */
+/** A run of the test: an emitter of events, a consumer that pulls, and the check of their results. */
 export class Run {
   readonly emitter: Emitter;
   readonly consumer: Consumer;

@@ -232,7 +232,10 @@ describe('the verdict on mail', () => {
   });
 });
 
-/** Returns evidence with a fault from 3 to 5 s. Message `a` was accepted before the fault, and `b` after it. */
+/**
+ * Returns the observations of a round with a fault from second 3 to second 5. Message `a` was accepted before the
+ * fault, and `b` after it.
+ */
 function evidence({
   isOutage = false,
   away = [],

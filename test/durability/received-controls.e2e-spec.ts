@@ -71,7 +71,7 @@ describe('negative controls of receiving', () => {
     const { asked, job } = await inbox.replay();
     await inbox.jobWhen(job.id, ({ state }) => state === 'completed', OVER_MS_MAX);
     expect(await scene.settled()).toBe(true);
-    // Deletes the feed items of the replay, as if the replay had left them out.
+    // Deletes the items of the replay from the pull destination, as if the replay had left them out.
     await remove('pull_items', 'replayed');
 
     const report = await settledReport(asked);

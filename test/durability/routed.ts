@@ -14,10 +14,10 @@ export interface Posted extends Sent {
 
 export interface Place {
   name: string;
-  /** The kinds that pass the route's filter, or null if all kinds pass. */
+  /** The kinds of webhooks that pass the route's filter, or null if all kinds pass. */
   kinds: readonly Kind[] | null;
   /**
-   * True for a pull feed. Its deliveries are compared by the hash `meaning`, because the feed contains parsed bodies.
+   * True for a pull destination. Its deliveries are compared by the hash `meaning`, because they contain parsed bodies.
    */
   isPulled: boolean;
 }
@@ -86,8 +86,8 @@ export function replayedOf({ visits }: Pick<Observed, 'visits'>): Set<string> {
 }
 
 /**
- * Returns the ids of items that a feed delivered out of order. Item A is out of order if it came after item B, although
- * B was first sent only after A had been accepted.
+ * Returns the ids of items that a pull destination delivered out of order. Item A is out of order if it came after item
+ * B, although B was first sent only after A had been accepted.
  */
 export function outOfOrder(observed: Pick<Observed, 'posted' | 'visits' | 'places'>): string[] {
   const events = new Map(storedOf(observed).map((event) => [event.id, event]));

@@ -45,7 +45,7 @@ export interface FaultKind {
   seconds: readonly [ci: number, min: number, max: number];
   /** Whether the service guarantees an answer to every attempt during the fault. */
   isSeamless?: true;
-  /** Whether the fault makes the fleet unusable for later faults. */
+  /** Whether the processes under test cannot be used for further faults afterwards. */
   usesUp?: true;
   inflict(fleet: Fleet, dice: Seeded, holdMs: number): Promise<Inflicted>;
 }

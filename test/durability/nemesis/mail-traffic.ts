@@ -103,7 +103,7 @@ export class MailTraffic {
     return { ...late, wrongs: [...late.wrongs, `mail came later than ${(lateMs / 1_000).toFixed(1)} s after the end`] };
   }
 
-  /** Stops retrying all mail, because the fleet ends. */
+  /** Stops all retries of mail, because the processes under test are stopped. */
   abandon(): void {
     [this.isOver, this.scene] = [true, null];
   }
@@ -213,7 +213,7 @@ export class MailTraffic {
     }
   }
 
-  /** Returns whether the fleet has ended. Started mail is retried until then. */
+  /** Returns whether `abandon` was called. Mail whose sending has begun is retried until then. */
   private isAbandoned(): boolean {
     return this.scene === null;
   }

@@ -36,7 +36,10 @@ export interface Results {
   faults: number;
   isClean: boolean;
   rounds: readonly Done[];
-  /** Messages to misbehaving receivers that did not arrive although the receivers worked again. Grouped by fleet. */
+  /**
+   * Messages to misbehaving receivers that did not arrive although the receivers worked again, for each set of
+   * processes under test.
+   */
   unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
 }
 
@@ -45,7 +48,7 @@ const TIME_LIMITS = { acceptMs: 120_000, settleMs: 120_000 };
 const DEBTS_MS_MAX = 240_000;
 const MINUTE_MS = 60_000;
 
-/** Runs rounds on one fleet after the other until the time is over. */
+/** Runs rounds of faults on one set of processes after the other (fleet), until the time is over. */
 export class Run {
   private readonly startedAt = new Date();
   private readonly startMs = performance.now();

@@ -2,7 +2,7 @@ import type { Received } from '../receiver.js';
 import { wasStorageBroken } from './fault.js';
 import { backSecondsMax, type RoundEvidence } from './verdict.js';
 
-/** Evidence with one violated guarantee, and the sentence that the checker must report for it. */
+/** Observations of a round with one violated guarantee, and the sentence that the checker must report. */
 export interface Sabotaged {
   what: string;
   evidence: RoundEvidence;
@@ -13,8 +13,8 @@ export interface Sabotaged {
 const laterMs = ({ pace }: RoundEvidence): number => 2_000 * backSecondsMax(pace);
 
 /**
- * Returns copies of the evidence of a real round, each with one error that no fault excuses. The checker must reject
- * each copy.
+ * Returns copies of the observations of a real round, each with one error that no fault excuses. The checker must
+ * reject each copy.
  */
 export function sabotaged(evidence: RoundEvidence): Sabotaged[] {
   const victim = evidence.arrivals.filter(isGood).at(-1);

@@ -68,13 +68,14 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
     (owes ? it : it.skip)(
       'what was sent to receivers that misbehaved arrives when they are well again',
       async () => {
-        // Skips the outstanding messages of a replaced fleet, because its round has already failed.
+        // If the processes were replaced, skips the check of outstanding messages, because the round has already
+        // failed.
         if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
       },
       DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
     );
 
-    /** Replaces a fleet that is broken or unusable. */
+    /** Stops the processes under test. The next round starts new ones. */
     async function replace(): Promise<void> {
       const old = fleet;
       fleet = null;
