@@ -11,7 +11,7 @@ import { destinationAt, eventIn, expectStatus, openSql, send as sendEvent, start
 const HELLO = { from: `shop@${SIMULATOR}`, subject: 'From resend', text: 'Hello' };
 const inHours = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-/** Calls, with the package itself, every method that docs/email.md marks as *Same*. */
+/** Calls, with the package itself, every method that docs/email.md marks as *Works*. */
 describe('the resend package with its base URL set to Posthorn', () => {
   let server: PosthornServer;
   let sql: Sql;
