@@ -181,7 +181,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
 
     it('pull consumers: waiting events of a destination, its acknowledged position, and links to both', async () => {
       await shown.open('pull');
-      await page.getByText('No pull destinations yet.').waitFor();
+      await page.getByText('No pull consumers yet').waitFor();
       const destination = (
         await server.api('POST', '/v1/destinations', { name: `Warehouse ${HOSTILE[0] ?? ''}`, type: 'pull' })
       ).json.id as string;

@@ -77,7 +77,7 @@ const TRY_MS = 1_500;
   const row = (name: string): Locator => page.getByRole('row').filter({ hasText: name });
 
   it('destinations: each has one health in the list, with the reason and the number of pending deliveries', async () => {
-    await page.getByText('No destinations yet.').waitFor();
+    await page.getByText('No destinations yet').waitFor();
     const once = { retry: { max_attempts: 1, schedule: [0] }, config: { circuit_breaker: { failure_threshold: 100 } } };
     ids['idle'] = await destination(LONG_NAME, `idle?${'x'.repeat(1_900)}`);
     ids['good'] = await destination('Good', 'good');

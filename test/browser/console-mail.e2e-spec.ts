@@ -381,7 +381,7 @@ const evil = (
 
   it('suppressions: added, found by address, removed', async () => {
     await shown.navigate('Suppressions');
-    await page.getByText('No suppressed addresses yet.').waitFor();
+    await page.getByText('No suppressed addresses yet').waitFor();
     await page.getByRole('button', { name: 'Suppress address' }).click();
     await dialog().getByLabel('Address').fill('customer@example.org');
     await confirm('Suppress');
@@ -393,7 +393,7 @@ const evil = (
     expect(page.url()).toContain('email=nobody');
     await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
-    await page.getByText('No suppressed addresses yet.').waitFor();
+    await page.getByText('No suppressed addresses yet').waitFor();
   });
 
   it('a user with the role read is offered nothing that the API would refuse, also in German', async () => {

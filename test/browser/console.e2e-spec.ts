@@ -70,7 +70,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
 
   it('a destination: created with a URL check, tested, its secret shown and hidden again, rotated, disabled and enabled', async () => {
     await navigate('Destinations');
-    await page.getByText('No destinations yet.').waitFor();
+    await page.getByText('No destinations yet').waitFor();
     await page.getByRole('button', { name: 'New destination' }).click();
     await page.getByLabel('Name').fill(`Orders ${HOSTILE[0] ?? ''}`);
     await page.getByLabel('URL').fill(`${receiver.url}/orders`);

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
-import { answered, UNLISTED } from '../api/client';
+import { answered, type Schemas, UNLISTED } from '../api/client';
+import { useDestinationHealth } from '../destinations/destination-health';
 import { Dialog } from '../kit/dialog/Dialog';
 import { t } from '../kit/messages/t';
+import { HealthPill } from '../kit/status/TargetHealth';
 import { useSigned } from '../session/session';
 import { type Place, placeOfId } from './jump';
 import { SCREENS } from './navigation';
@@ -15,6 +17,8 @@ interface Command {
   kind: string;
   to: Place | (() => void);
   search?: Record<string, string>;
+  /** Destination whose health is shown. */
+  destination?: Schemas['DestinationItem'];
 }
 
 const SHOWN_MAX = 12;
@@ -71,7 +75,9 @@ export function CommandMenu({ onCalls, onClose }: { onCalls: () => void; onClose
             onClick={() => go(command)}
             onMouseMove={() => setChosen(index)}
           >
-            <span>{command.label}</span> <span className="quiet">{command.kind}</span>
+            <span>{command.label}</span>
+            {command.destination && <DestinationHealth of={command.destination} />}
+            <span className="quiet">{command.kind}</span>
           </li>
         ))}
       </ul>
@@ -82,6 +88,11 @@ export function CommandMenu({ onCalls, onClose }: { onCalls: () => void; onClose
       )}
     </Dialog>
   );
+}
+
+function DestinationHealth({ of }: { of: Schemas['DestinationItem'] }): ReactNode {
+  const { health } = useDestinationHealth(of);
+  return health && <HealthPill of={health} />;
 }
 
 function useCommands(text: string, onCalls: () => void): Command[] {
@@ -106,11 +117,12 @@ function useCommands(text: string, onCalls: () => void): Command[] {
       to: path.replace('/$env', `/${environment}`) as Place,
     })),
     { id: 'calls', label: t('calls.title'), kind: t('menu.dialog'), to: onCalls },
-    ...(destinations.data?.data ?? []).map(({ id, name, url }): Command => ({
-      id,
-      label: url === null ? name : `${name} · ${url}`,
+    ...(destinations.data?.data ?? []).map((destination): Command => ({
+      id: destination.id,
+      label: destination.url === null ? destination.name : `${destination.name} · ${destination.url}`,
       kind: t('menu.destination'),
-      to: `/${environment}/destinations/${id}`,
+      to: `/${environment}/destinations/${destination.id}`,
+      destination,
     })),
     ...(applications.data?.data ?? []).map(({ id, uid, name }): Command => ({
       id,

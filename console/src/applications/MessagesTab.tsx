@@ -1,9 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Environment, Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
+import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { useMessages } from './application-queries';
@@ -24,48 +26,13 @@ export function MessagesTab(): ReactNode {
         </p>
       )}
       {rows.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('application.messages')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('column.type')}</th>
-                <th scope="col">{t('message.fan-out')}</th>
-                <th scope="col">{t('message.channels')}</th>
-                <th scope="col">{t('request.size')}</th>
-                <th scope="col">{t('message.sent')}</th>
-                <th scope="col">{t('column.id')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.id}>
-                  <td className="long">
-                    <PathLink to={`/${env}/events`} search={{ message_id: row.id }}>
-                      {row.event_type}
-                    </PathLink>
-                  </td>
-                  <td>
-                    {row.fanout === 0 ? (
-                      <span className="status dull">
-                        <span aria-hidden="true">–</span> {t('message.nobody')}
-                      </span>
-                    ) : (
-                      t(row.fanout === 1 ? 'message.one' : 'message.many', { count: row.fanout })
-                    )}
-                  </td>
-                  <td className="long">{row.channels.join(', ') || '–'}</td>
-                  <td className="number">{t('payload.size', { bytes: row.payload_bytes })}</td>
-                  <td>
-                    <RelativeTime at={row.created_at} />
-                  </td>
-                  <td>
-                    <code>{row.id}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          id="application-messages"
+          label={t('application.messages')}
+          rows={rows}
+          columns={columnsIn(env)}
+          keyOf={({ id: key }) => key}
+        />
       )}
       {hasNextPage && (
         <p>
@@ -76,4 +43,43 @@ export function MessagesTab(): ReactNode {
       )}
     </>
   );
+}
+
+type Message = Schemas['MessageItem'];
+
+function columnsIn(env: Environment): Column<Message>[] {
+  return [
+    {
+      id: 'type',
+      label: t('column.type'),
+      cell: ({ id, event_type: type }) => (
+        <PathLink to={`/${env}/events`} search={{ message_id: id }}>
+          {type}
+        </PathLink>
+      ),
+      full: ({ event_type: type }) => type,
+      isFlexible: true,
+    },
+    {
+      id: 'fan-out',
+      label: t('message.fan-out'),
+      cell: ({ fanout }) =>
+        fanout === 0 ? (
+          <span className="status dull">
+            <span aria-hidden="true">–</span> {t('message.nobody')}
+          </span>
+        ) : (
+          t(fanout === 1 ? 'message.one' : 'message.many', { count: fanout })
+        ),
+    },
+    {
+      id: 'channels',
+      label: t('message.channels'),
+      cell: ({ channels }) => channels.join(', ') || '–',
+      isFlexible: true,
+    },
+    { id: 'size', label: t('request.size'), cell: ({ payload_bytes: bytes }) => t('payload.size', { bytes }) },
+    { id: 'sent', label: t('message.sent'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
+    { id: 'id', label: t('column.id'), cell: ({ id }) => <code>{id}</code>, full: ({ id }) => id },
+  ];
 }

@@ -10,19 +10,28 @@ interface AuditTableProps {
   names: ReadonlyMap<string, string>;
 }
 
-/** Audit entries as sentences, newest first. The details of each entry can be expanded. */
+/**
+ * Audit entries as sentences, newest first. The details of each entry can be expanded. On phones, each entry is a card.
+ * The roles are explicit, because the layout of a card removes the roles that the elements have by default.
+ */
 export function AuditTable({ rows, names }: AuditTableProps): ReactNode {
   return (
     <div className="scroll" tabIndex={0} role="region" aria-label={t('nav.audit')}>
-      <table className="plain audit">
-        <thead>
-          <tr>
-            <th scope="col">{t('audit.when')}</th>
-            <th scope="col">{t('audit.sentence')}</th>
-            <th scope="col">{t('audit.details')}</th>
+      <table className="plain audit" role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">
+              {t('audit.when')}
+            </th>
+            <th role="columnheader" scope="col">
+              {t('audit.sentence')}
+            </th>
+            <th role="columnheader" scope="col">
+              {t('audit.details')}
+            </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {rows.map((entry) => (
             <EntryRows key={entry.id} of={entry} names={names} />
           ))}
@@ -37,16 +46,16 @@ function EntryRows({ of, names }: { of: Entry; names: AuditTableProps['names'] }
   const details = useId();
   return (
     <>
-      <tr>
-        <td className="number">
+      <tr role="row">
+        <td role="cell" className="number">
           <Time at={of.at} />
         </td>
-        <td className="long">
+        <td role="cell" className="long">
           <Sentence of={of} names={names} />
           {of.actor.source === 'oauth' && <span className="tag">OAuth</span>}
           {of.ip !== null && <div className="quiet">{t('audit.from', { ip: of.ip })}</div>}
         </td>
-        <td>
+        <td role="cell">
           <button
             type="button"
             className="small"
@@ -60,8 +69,8 @@ function EntryRows({ of, names }: { of: Entry; names: AuditTableProps['names'] }
         </td>
       </tr>
       {isOpen && (
-        <tr id={details}>
-          <td colSpan={3}>
+        <tr id={details} role="row" className="audit-details">
+          <td role="cell" colSpan={3}>
             <Details of={of} />
           </td>
         </tr>

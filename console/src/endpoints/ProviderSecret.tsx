@@ -13,8 +13,15 @@ const GRACES = [
   [604_800, 'grace.week'],
 ] as const;
 
+interface ProviderSecretProps {
+  endpoint: EndpointDetail;
+  hint: string | null;
+  /** Whether the button is the primary action of its page. */
+  isPrimary?: boolean;
+}
+
 /** Form that sets the provider's signing secret. A stored secret can be replaced, but is never shown. */
-export function ProviderSecret({ endpoint, hint }: { endpoint: EndpointDetail; hint: string | null }): ReactNode {
+export function ProviderSecret({ endpoint, hint, isPrimary = false }: ProviderSecretProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const [isOpen, setOpen] = useState(false);
@@ -35,7 +42,7 @@ export function ProviderSecret({ endpoint, hint }: { endpoint: EndpointDetail; h
   };
   return (
     <div className="secret-step">
-      <button type="button" className={endpoint.has_secret ? '' : 'primary'} onClick={() => setOpen(true)}>
+      <button type="button" className={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
         {t(endpoint.has_secret ? 'provider-secret.replace' : 'provider-secret.set')}
       </button>
       {isOpen && (

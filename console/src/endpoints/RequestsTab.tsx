@@ -4,6 +4,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { TextFilter } from '../kit/TextFilter';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
@@ -92,46 +93,52 @@ function Filters({ id, filters }: { id: string; filters: RequestFilters }): Reac
 
 function RequestTable({ id, rows }: { id: string; rows: readonly RequestItem[] }): ReactNode {
   const { environment: env } = useSigned();
+  const columns: Column<RequestItem>[] = [
+    {
+      id: 'received',
+      label: t('column.received'),
+      cell: ({ id: request, received_at: at }) => (
+        <Link to="/$env/endpoints/$id/requests/$request" params={{ env, id, request }}>
+          <RelativeTime at={at} />
+        </Link>
+      ),
+    },
+    {
+      id: 'status',
+      label: t('request.became'),
+      cell: (row) => (
+        <>
+          <Status of={row.status} />
+          {row.released_at !== null && <span className="tag">{t('request.released')}</span>}
+          {row.replay_of !== null && <span className="tag">{t('replayed')}</span>}
+        </>
+      ),
+    },
+    {
+      id: 'signature',
+      label: t('request.signature'),
+      cell: ({ verified }) =>
+        verified === null ? '–' : <Status of={verified ? 'verified' : 'failed'} kind="signature" />,
+    },
+    {
+      id: 'line',
+      label: t('request.line'),
+      cell: (row) => <code>{lineOf(row)}</code>,
+      full: lineOf,
+      isFlexible: true,
+    },
+    {
+      id: 'size',
+      label: t('request.size'),
+      cell: ({ size_bytes: bytes }) => t('payload.size', { bytes }),
+    },
+    { id: 'note', label: t('request.note'), cell: ({ note }) => describeNote(note) ?? '–', isFlexible: true },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('endpoint.requests')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('column.received')}</th>
-            <th scope="col">{t('request.became')}</th>
-            <th scope="col">{t('request.signature')}</th>
-            <th scope="col">{t('request.line')}</th>
-            <th scope="col">{t('request.size')}</th>
-            <th scope="col">{t('request.note')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <Link to="/$env/endpoints/$id/requests/$request" params={{ env, id, request: row.id }}>
-                  <RelativeTime at={row.received_at} />
-                </Link>
-              </td>
-              <td>
-                <Status of={row.status} />
-                {row.released_at !== null && <span className="tag">{t('request.released')}</span>}
-                {row.replay_of !== null && <span className="tag">{t('replayed')}</span>}
-              </td>
-              <td>
-                {row.verified === null ? '–' : <Status of={row.verified ? 'verified' : 'failed'} kind="signature" />}
-              </td>
-              <td>
-                <code>
-                  {row.method} {row.path || '/'}
-                </code>
-              </td>
-              <td className="number">{t('payload.size', { bytes: row.size_bytes })}</td>
-              <td className="long">{describeNote(row.note) ?? '–'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table id="requests" label={t('endpoint.requests')} rows={rows} columns={columns} keyOf={({ id: key }) => key} />
   );
+}
+
+function lineOf({ method, path }: RequestItem): string {
+  return `${method} ${path || '/'}`;
 }

@@ -66,7 +66,9 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
             )}
           </strong>
           {preset !== null && <p>{preset.secret}</p>}
-          {can('write') && <ProviderSecret endpoint={endpoint} hint={preset?.secret ?? null} />}
+          {can('write') && (
+            <ProviderSecret endpoint={endpoint} hint={preset?.secret ?? null} isPrimary={!endpoint.has_secret} />
+          )}
         </li>
       )}
       {!isVerified && (

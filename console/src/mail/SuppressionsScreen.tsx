@@ -3,7 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { answered } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { Confirm } from '../kit/dialog/Confirm';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
@@ -20,6 +22,8 @@ export function SuppressionsScreen(): ReactNode {
   const queries = useQueryClient();
   const filters = useSearch({ from: '/$env/suppressions' });
   const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useSuppressions(filters);
+  const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   const removeManual = useManualRemoval();
   const [asked, setAsked] = useState<Suppression | 'new' | null>(null);
   const [email, setEmail] = useState('');
@@ -42,21 +46,30 @@ export function SuppressionsScreen(): ReactNode {
       <title>{`${t('nav.suppressions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.suppressions')}</h1>
-        {can('write') ? (
+        {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setAsked('new')}>
             {t('suppression.new')}
           </button>
-        ) : (
-          <span className="quiet">{t('needs-write')}</span>
         )}
+        {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      <Filters filters={filters} />
+      {(isPending || isFiltered || rows.length > 0) && <Filters filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {data && rows.length === 0 && (
+      {data && rows.length === 0 && isFiltered && (
         <p className="empty" role="status">
-          {t(Object.keys(filters).length > 0 ? 'suppression.none-match' : 'suppression.none')}
+          {t('suppression.none-match')}
         </p>
+      )}
+      {isEmpty && (
+        <EmptyState
+          icon="suppressions"
+          title={t('suppression.none')}
+          action={can('write') ? { label: t('suppression.new'), onSelect: () => setAsked('new') } : undefined}
+          docs={{ label: t('docs.api'), href: sectionReference('Suppressions') }}
+        >
+          {t('suppression.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <SuppressionTable rows={rows} onRemove={startRemoval} />}
       {hasNextPage && (

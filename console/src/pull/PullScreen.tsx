@@ -1,7 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { sectionReference } from '../api/reference';
 import { copyText } from '../kit/copy';
+import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
@@ -24,6 +27,7 @@ const REFRESH_MS = 10_000;
 /** Consumers of pull destinations, with their positions. */
 export function PullScreen(): ReactNode {
   const { api, environment } = useSigned();
+  const navigate = useNavigate();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['pull-positions', environment],
     initialPageParam: undefined as string | undefined,
@@ -45,9 +49,17 @@ export function PullScreen(): ReactNode {
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
-        <p className="empty" role="status">
-          {t('pull.none')}
-        </p>
+        <EmptyState
+          icon="pull"
+          title={t('pull.none')}
+          action={{
+            label: t('pull.open-destinations'),
+            onSelect: () => void navigate({ to: '/$env/destinations', params: { env: environment }, search: {} }),
+          }}
+          docs={{ label: t('docs.api'), href: sectionReference('Pull') }}
+        >
+          {t('pull.none-text')}
+        </EmptyState>
       )}
       {rows.length > 0 && <PositionTable rows={rows} />}
       {hasNextPage && (

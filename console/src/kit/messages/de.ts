@@ -166,7 +166,8 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'selection.cancel': 'Ausstehende Zustellungen von {count} Events abbrechen in',
   'selection.some-failed': '{failed} von {count} fehlgeschlagen. {why}',
   'first.title': 'Noch keine Events',
-  'first.text': 'Erstes Event mit einem API-Schlüssel dieser Umgebung senden:',
+  'first.text': 'Ein Event ist eine Nachricht an ein Ziel. Diese Liste zeigt jedes Event mit seinen Zustellversuchen.',
+  'first.curl': 'Ein Event mit curl und einem API-Schlüssel dieser Umgebung senden',
   'event.replay': 'Dieses Event erneut an sein Ziel senden in',
   'event.cancel': 'Ausstehende Zustellungen und Wiederholungen dieses Events abbrechen in',
   'event.erase': 'Payload und Header-Werte endgültig löschen (Versuche bleiben erhalten) in',
@@ -225,7 +226,9 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.disable':
     'Das Ziel erhält bis zum Aktivieren keine Zustellungen. Ausstehende Zustellungen schlagen fehl.',
   'destination.delete': 'Das Ziel wird endgültig gelöscht. Seine Events bleiben erhalten.',
-  'destinations.none': 'Noch keine Ziele. Ein Ziel erstellen, um Events zuzustellen.',
+  'destinations.none': 'Noch keine Ziele',
+  'destinations.none-text':
+    'Ein Ziel ist eine URL oder Queue, die Events empfängt. Es hat ein eigenes Secret, einen Wiederholungsplan und ein Ratenlimit.',
   'type.https': 'https: signierter POST',
   'type.mirror': 'mirror: empfangene Anfrage, unverändert',
   'type.pull': 'pull: Consumer ruft Events ab',

@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
+import { localeOf } from '../time/locale-of';
 import { colourOf, faded } from './colours';
 import { drawnSeries, type Plotted, type Series } from './series';
 
@@ -152,7 +153,7 @@ function stripes(stroke: string, place: HTMLElement): CanvasPattern | string {
 function formatTick(ms: number, { startsMs, windowMs }: Plotted, language: string): string {
   const spanMs = (startsMs.at(-1) ?? 0) + windowMs - (startsMs[0] ?? 0);
   return new Intl.DateTimeFormat(
-    language,
+    localeOf(language),
     spanMs > 2 * DAY_MS ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' },
   ).format(ms);
 }

@@ -34,18 +34,25 @@ interface TargetHealthProps {
  */
 export function TargetHealth({ of, pending, clock }: TargetHealthProps): ReactNode {
   if (of === null) return <span className="health skeleton" role="img" aria-label={t('loading')} />;
-  const [icon, tone] = LOOKS[of.state];
   return (
     <span className="health">
-      <span className={`status ${tone}`}>
-        <Icon name={icon} /> {t(`health.${of.state}`)}
-      </span>
+      <HealthPill of={of} />
       <Detail of={of} clock={clock} />
       {pending !== null && pending.count > 0 && (
         <span className="quiet">
           {t(pending.isCapped ? 'health.pending-capped' : 'health.pending', { count: pending.count })}
         </span>
       )}
+    </span>
+  );
+}
+
+/** Health of a target as an icon and a word. */
+export function HealthPill({ of: { state } }: { of: Health }): ReactNode {
+  const [icon, tone] = LOOKS[state];
+  return (
+    <span className={`status ${tone}`}>
+      <Icon name={icon} /> {t(`health.${state}`)}
     </span>
   );
 }

@@ -184,11 +184,12 @@ function DensitySwitch(): ReactNode {
     <div className="table-bar">
       <button
         type="button"
-        className="small"
+        aria-label={t('table.compact')}
+        title={t('table.compact')}
         aria-pressed={isCompact}
         onClick={() => prefer({ density: isCompact ? 'comfortable' : 'compact' })}
       >
-        <Icon name="rows" /> {t('table.compact')}
+        <Icon name="rows" />
       </button>
     </div>
   );

@@ -1,3 +1,5 @@
+import { localeOf } from './locale-of';
+
 /** A time formatted in the user's time zone and in UTC. */
 export interface FormattedTime {
   local: string;
@@ -36,9 +38,9 @@ function formatsOf(language: string, timeZone?: string): Formats {
   if (made !== undefined) return made;
   const zone = timeZone === undefined ? {} : { timeZone };
   const next: Formats = {
-    local: new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
-    short: new Intl.DateTimeFormat(language, { timeStyle: 'medium', ...zone }),
-    near: new Intl.DateTimeFormat(language, {
+    local: new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
+    short: new Intl.DateTimeFormat(localeOf(language), { timeStyle: 'medium', ...zone }),
+    near: new Intl.DateTimeFormat(localeOf(language), {
       day: 'numeric',
       month: 'short',
       hour: '2-digit',
@@ -85,9 +87,12 @@ export function formatClock(iso: string, nowMs: number, language: string, timeZo
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
   if (day.format(date) !== day.format(nowMs)) return formatsOf(language, timeZone).near.format(date);
-  return new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone }).format(
-    date,
-  );
+  return new Intl.DateTimeFormat(localeOf(language), {
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    ...zone,
+  }).format(date);
 }
 
 const AGES: Partial<Record<Intl.RelativeTimeFormatUnit, string>> = { day: 'd', hour: 'h', minute: 'min', second: 's' };

@@ -193,8 +193,9 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'scan.processing_failed': 'Nicht geprüft',
   'suppression.new': 'Adresse sperren',
   'suppression.add': 'Sperren',
-  'suppression.none':
-    'Noch keine gesperrten Adressen. Adressen mit Bounces oder Beschwerden erscheinen hier automatisch.',
+  'suppression.none': 'Noch keine gesperrten Adressen',
+  'suppression.none-text':
+    'Gesperrte Adressen erhalten keine E-Mails. Adressen mit Bounces oder Beschwerden erscheinen hier automatisch.',
   'suppression.none-match': 'Keine gesperrten Adressen entsprechen diesen Filtern.',
   'suppression.text': 'Ab jetzt wird keine E-Mail an diese Adresse gesendet, auch keine ausstehende.',
   'suppression.email': 'Adresse',

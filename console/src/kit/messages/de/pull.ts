@@ -6,7 +6,9 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'shortcut.pull': 'Pull-Consumer',
   'pull.text':
     'Consumer bestätigen Events mit einem Ack-Aufruf oder mit dem zurückgegebenen Cursor beim nächsten Pull.',
-  'pull.none': 'Noch keine Pull-Ziele. Ein Ziel vom Typ pull erstellen, damit Consumer Events abrufen können.',
+  'pull.none': 'Noch keine Pull-Consumer',
+  'pull.none-text': 'Consumer hinter einer Firewall holen Events selbst ab. Dafür ein Ziel vom Typ pull erstellen.',
+  'pull.open-destinations': 'Zu den Zielen',
   'pull.destination': 'Ziel',
   'pull.consumer': 'Quelle',
   'pull.everything': 'Alle Events',

@@ -185,7 +185,9 @@ export const mailEn = {
   'scan.processing_failed': 'Not scanned',
   'suppression.new': 'Suppress address',
   'suppression.add': 'Suppress',
-  'suppression.none': 'No suppressed addresses yet. Addresses that bounce or complain appear here automatically.',
+  'suppression.none': 'No suppressed addresses yet',
+  'suppression.none-text':
+    'Suppressed addresses get no email. Addresses that bounce or complain appear here automatically.',
   'suppression.none-match': 'No suppressions match these filters.',
   'suppression.text': 'No email is sent to this address from now on, including pending email.',
   'suppression.email': 'Address',
