@@ -1,7 +1,7 @@
 /**
- * SMTP load generator in a separate process. A run has the form `perSecond`, `count` or neither (see load.mjs). Opens
- * sixteen connections from each of 127.0.0.2, 127.0.0.3 and so on, because the SMTP listener limits the connections per
- * client address.
+ * SMTP load generator in a separate process. A run sends `perSecond` messages each second, or `count` messages, or as
+ * many as possible (see load.mjs). Opens sixteen connections from each of 127.0.0.2, 127.0.0.3 and so on, because the
+ * SMTP listener limits the connections per client address.
  */
 import dgram from 'node:dgram';
 import net from 'node:net';

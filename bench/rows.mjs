@@ -22,7 +22,8 @@ const TAIL_ROUNDS = 5;
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {Required<import('./window.mjs').Subject> & { database: string }} Service */
 /**
- * Result of a row. `round` and `half` are set only for rows that are measured alternately.
+ * Figures of one measured row. `round` and `half` tell when they were measured, if two versions were measured
+ * alternately.
  *
  * @typedef {{ name: string, figures: import('./window.mjs').Figures, round?: number, half?: number }} Row
  */

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Marks rollups with failures, so that lists of failing targets read only these rows, regardless of the number of
- * targets. The column changes at most once per row, so the frequent updates of the counts do not change the index. An
- * index on the counts themselves would change with every update.
+ * Adds a mark to the rollups that contain failures, so that lists of failing targets read only these rows. The column
+ * changes at most once per row, so the frequent updates of the counts do not change the index. An index on the counts
+ * themselves would change with every update.
  *
  * Adding a column with a constant default changes only the catalog. The index takes a share lock on `rollups` while it
- * reads the table once, about ten seconds for ten million rows. Folding of rollups waits for that time, but accepting
- * and delivering do not wait. Existing rollups stay unmarked.
+ * reads the table once, about ten seconds for ten million rows. The job that adds counts to the rollups waits for that
+ * time. Accepting and delivering do not wait. Existing rollups stay unmarked.
  */
 export class FailingRollups1732686100000 implements MigrationInterface {
   name = 'FailingRollups1732686100000';

@@ -1,11 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Changes the primary key of idempotency keys so that the uuid comes before the route. Nearly all keys of an
- * environment have the same route, so with the old order each step down the index first compared equal texts. This took
- * a sixth of PostgreSQL's CPU time for a key.
+ * Changes the primary key of idempotency keys so that the uuid comes before the route. Nearly all idempotency keys of
+ * an environment have the same route, so with the old order each search in the index first compared equal texts.
  *
- * Requests with keys wait while the index over 24 hours of keys is built: two seconds per million.
+ * Requests with idempotency keys wait while the index is built: two seconds per million keys.
  */
 export class KeysFirst1732689760000 implements MigrationInterface {
   name = 'KeysFirst1732689760000';

@@ -1,8 +1,8 @@
 import { cpuMsOf, monotonicMs } from './thread-cpu.js';
 
 /**
- * Indexes into the shared memory. `SHARE`: slow code's share of time in thousandths (0: no limit). `USED`: its CPU time
- * in µs.
+ * Indexes into the shared memory. `SHARE`: maximum share of time for slow user code, in thousandths (0: no limit).
+ * `USED`: CPU time of this code in µs.
  */
 export const SHARE = 0;
 export const USED = 1;

@@ -110,8 +110,8 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
   });
 
   /**
-   * Returns the query plans of the statement that `ask` runs. For a statement of the ordinary pool, returns the generic
-   * plan and the custom plan. For other statements, returns a single plan.
+   * Returns the query plans of the statement that `ask` runs. A prepared statement has two plans, generic and custom.
+   * Other statements have one plan.
    */
   async function plansOf(ask: (recording: Database) => Promise<unknown>): Promise<Plan[]> {
     const { database: recording, recorded } = recorder();

@@ -98,7 +98,10 @@ function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
   );
 }
 
-/** Returns the explanation of a problem, or the API's sentence if it has more details or no translation. */
+/**
+ * Returns the translated explanation of a problem. Returns the API's sentence if there is no translation, or if the
+ * sentence has more details.
+ */
 function textOf({ type, count, sentence }: Concern): string {
   const reason = reasonIn(sentence);
   if (type === 'target.disabled' && reason === null) return sentence;

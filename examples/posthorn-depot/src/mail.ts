@@ -27,7 +27,7 @@ const SWEEP = {
   text: `delete from depot_blobs where expires_on_day < $1 returning id`,
 };
 
-/** Email transport: prints each email at the depot. */
+/** Email transport of the example. Records each email as printed and sends nothing. */
 @Transport()
 export class DepotPrinter extends NamedMailTransport {
   override readonly name = 'depot';

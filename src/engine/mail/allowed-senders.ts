@@ -4,7 +4,10 @@ import { canonicalDomain, domainOf, isRefused, parseMailbox } from './addresses.
  * Pattern of a quoted string. Also matches an unterminated string, because a field of 256 KB could otherwise take 20 s.
  */
 const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
-/** Pattern of a comment. Also matches up to a nested comment or the end of the text, which bounds the work. */
+/**
+ * Pattern of a comment in an address. A match ends at a nested comment, because nested comments are removed from the
+ * inside out.
+ */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
 const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;

@@ -80,8 +80,8 @@ const FORGOTTEN_AT_ONCE = 1000;
 const FORGET: Statement = {
   name: 'circuits.forget',
   // Deletes circuits that have not changed for two days, if they are closed or belong to an ad-hoc URL or a deleted
-  // destination. An open circuit of an ad-hoc URL has then had no probe for two days, so no delivery needs it: retries
-  // end after 28 hours. Uses the index `circuits_changed_at_idx`.
+  // destination. Retries to an ad-hoc URL end after 28 hours, so no delivery needs its circuit after two days without a
+  // change. Uses the index `circuits_changed_at_idx`.
   text: `
     delete from circuits where (environment_id, target_id) in (
       select environment_id, target_id from circuits c

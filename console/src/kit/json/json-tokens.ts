@@ -66,7 +66,10 @@ export interface ColoredPiece extends Piece {
   kind: JsonTokenKind | null;
 }
 
-/** Splits the pieces of a row at the borders of tokens. `start` is the offset of the first piece. */
+/**
+ * Splits pieces of text at the borders of JSON tokens, so that each token gets its color. `start` is the offset of the
+ * first piece in the document.
+ */
 export function colorPieces(pieces: readonly Piece[], start: number, tokens: readonly JsonToken[]): ColoredPiece[] {
   const colored: ColoredPiece[] = [];
   let at = start;

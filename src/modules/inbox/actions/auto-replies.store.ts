@@ -14,7 +14,7 @@ interface NewReply {
 const HOURLY_MAX = 100;
 
 /**
- * Records a reply. Records nothing if the period after the sender's previous reply has not ended, or if the alias has
+ * Records an automatic reply. Records nothing if this sender got an automatic reply too recently, or if the alias has
  * sent `HOURLY_MAX` replies within an hour. A repeated call for the same message succeeds again. Uses
  * auto_replies_pkey, and auto_replies_recent_idx to count the replies.
  */
