@@ -84,6 +84,34 @@ describe('RuleEvaluator', () => {
     expect(await counted()).toContain('{kind="filters",outcome="decided"} 1');
   });
 
+  it('evaluates filters on this thread and only those that take too long on another one', async () => {
+    const { judge, counted } = judgeOf();
+    let asked = 0;
+    const owner = () => {
+      asked += 1;
+      return OWNER;
+    };
+    const quick = filterOf(body('contains', 'word 1;'));
+    const slow = filterOf(body('matches', 'word [0-9]+;word 8999;'));
+
+    expect(judge.matches(owner, [null, quick], viewOf('word 1;'))).toEqual([true, true]);
+    expect(asked).toBe(0);
+    expect(await judge.matches(owner, [null, quick, slow, null], viewOf(TEXT))).toEqual([true, true, true, true]);
+    expect(asked).toBe(1);
+    expect(await counted()).toContain('{kind="filters",outcome="decided"} 1');
+    await judge.close();
+  });
+
+  it('does not start another thread for null filters, even if earlier conditions took too long', async () => {
+    const { judge, counted } = judgeOf();
+    const view = viewOf(TEXT);
+    filterOf(body('matches', 'word [0-9]+;word 8999;')).matches(view);
+    expect(view.isExhausted).toBe(true);
+
+    expect(judge.matches(() => OWNER, [null], view)).toEqual([true]);
+    expect(await counted()).not.toContain('{kind="filters"');
+  });
+
   it('reads the form of a body of which only a part is sent to the thread', async () => {
     const { judge } = judgeOf();
     const payload = JSON.stringify({ action: 'opened', text: '"'.repeat(50_000) });

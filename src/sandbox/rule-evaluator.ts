@@ -51,7 +51,23 @@ export class RuleEvaluator {
     );
   }
 
-  /** Returns for each filter whether it matches, or null if this is unknown. */
+  /**
+   * Returns for each filter whether it matches, or null if this is unknown. A filter that is null matches. Evaluates the
+   * filters on this thread. Returns a promise only if this takes too long: the rest is then evaluated on another thread.
+   */
+  matches(
+    owner: () => Owner | Promise<Owner>,
+    filters: readonly (Condition | null)[],
+    view: RequestView,
+  ): (boolean | null)[] | Promise<(boolean | null)[]> {
+    const matches = filters.map((filter) => {
+      const isMatch = filter === null || filter.matches(view);
+      return filter !== null && view.isExhausted ? null : isMatch;
+    });
+    return matches.includes(null) ? this.completed(owner, filters, matches, view) : matches;
+  }
+
+  /** Returns for each filter whether it matches, or null if this is unknown. Evaluates the filters on another thread. */
   async filters(owner: Owner, filters: readonly Condition[], view: RequestView): Promise<(boolean | null)[]> {
     const verdict = await this.ask(owner, { kind: 'filters', filters: filters.map(textOf), ...sent(view) });
     return verdict?.kind === 'filters' ? verdict.matches : filters.map(() => null);
@@ -74,6 +90,18 @@ export class RuleEvaluator {
   ): Promise<{ schemaFaults: Fault[]; valueFaults: Fault[] } | null> {
     const verdict = await this.ask(owner, { kind: 'schema', schema, value });
     return verdict?.kind === 'schema' ? verdict : null;
+  }
+
+  /** Replaces each null in `matches` with the result of another thread. */
+  private async completed(
+    owner: () => Owner | Promise<Owner>,
+    filters: readonly (Condition | null)[],
+    matches: readonly (boolean | null)[],
+    view: RequestView,
+  ): Promise<(boolean | null)[]> {
+    const open = filters.filter((filter, at): filter is Condition => filter !== null && matches[at] === null);
+    const found = (await this.filters(await owner(), open, view)).values();
+    return matches.map((isMatch) => (isMatch === null ? (found.next().value ?? null) : isMatch));
   }
 
   figures(): ReturnType<ThreadSlots<EvaluationCall, EvaluationResult>['figures']> {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Condition } from '#engine/conditions/condition.js';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
 import { Targets } from '#modules/destinations/targets.js';
@@ -57,46 +56,11 @@ export class Routing {
   }
 
   private async matching({ organizationId, id, routes }: LiveEndpoint, view: RequestView): Promise<LiveRoute[] | null> {
-    const verdicts = await this.verdicts(
-      { organization: organizationId, endpoint: id },
+    const matches = await this.rules.matches(
+      () => ({ organization: organizationId, endpoint: id }),
       routes.map(({ filter }) => filter),
       view,
     );
-    return verdicts.includes(null) ? null : routes.filter((_, at) => verdicts[at]);
-  }
-
-  /**
-   * Returns whether each filter matches, or `null` if unknown. Returns a promise only if a filter is too slow for this
-   * thread and runs in another one.
-   */
-  verdicts(
-    owner: { organization: string; endpoint: string },
-    filters: readonly (Condition | null)[],
-    view: RequestView,
-  ): (boolean | null)[] | Promise<(boolean | null)[]> {
-    const verdicts = filters.map((filter) => {
-      const holds = filter === null || filter.matches(view);
-      return filter !== null && view.isExhausted ? null : holds;
-    });
-    const open = filters.flatMap((filter, at): { filter: Condition; at: number }[] =>
-      verdicts[at] === null && filter ? [{ filter, at }] : [],
-    );
-    return open.length === 0 ? verdicts : this.judged(owner, verdicts, open, view);
-  }
-
-  /** Evaluates the filters in `open` on another thread, and returns `verdicts` with their results filled in. */
-  private async judged(
-    owner: { organization: string; endpoint: string },
-    verdicts: readonly (boolean | null)[],
-    open: readonly { filter: Condition; at: number }[],
-    view: RequestView,
-  ): Promise<(boolean | null)[]> {
-    const judged = await this.rules.filters(
-      owner,
-      open.map(({ filter }) => filter),
-      view,
-    );
-    const byPlace = new Map(open.map(({ at }, i) => [at, judged[i] ?? null]));
-    return verdicts.map((verdict, at) => byPlace.get(at) ?? verdict);
+    return matches.includes(null) ? null : routes.filter((_, at) => matches[at]);
   }
 }

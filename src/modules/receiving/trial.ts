@@ -15,10 +15,10 @@ import type { Tenant } from '#kernel/tenant.js';
 import { hostFaults, type TransformSettings } from '#modules/endpoints/contract.js';
 import { type RequestDetail } from '#modules/events/requests.contract.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
+import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
 import { Answering } from './answering.js';
 import { type LiveEndpoint, secretsInForce } from './live-endpoint.js';
 import { LiveEndpoints } from './live-endpoints.js';
-import { Routing } from './routing.js';
 import { Transformer } from './transformer.js';
 import type { TransformResult } from './url-transforms.js';
 import { type VerificationVerdict, Verifying } from './verifying.js';
@@ -67,7 +67,7 @@ export class Trial {
     private readonly requests: RequestsStore,
     private readonly verifying: Verifying,
     private readonly transformer: Transformer,
-    private readonly routing: Routing,
+    private readonly rules: RuleEvaluator,
     private readonly answering: Answering,
     private readonly clock: Clock,
   ) {}
@@ -119,8 +119,8 @@ export class Trial {
       body === null
         ? new RequestView(request, verification)
         : new RequestView({ ...request, body: Buffer.from(body.text) }, verification, { isUnpacked: true });
-    const verdicts = await this.routing.verdicts(
-      { organization: organizationId, endpoint: endpoint.id },
+    const matches = await this.rules.matches(
+      () => ({ organization: organizationId, endpoint: endpoint.id }),
       routes.map(({ filter }) => filter),
       view,
     );
@@ -131,7 +131,7 @@ export class Trial {
       ruled,
       failsOpen: transform?.failMode === 'open',
       eventType: (transformed.kind === 'event' ? transformed.eventType : null) ?? eventType,
-      routes: routes.map(({ destination }, at) => ({ destination, matches: verdicts[at] ?? null })),
+      routes: routes.map(({ destination }, at) => ({ destination, matches: matches[at] ?? null })),
     };
   }
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Condition } from '#engine/conditions/condition.js';
 import { RequestView } from '#engine/conditions/request-view.js';
 import type { Id } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/environments/environments.js';
@@ -122,17 +121,21 @@ export class ReplayPages {
     { environmentId, endpointId }: Pick<ReceivedRange, 'environmentId' | 'endpointId'>,
     routes: readonly LiveRoute[],
   ): Promise<Id[] | null> {
-    const view = request && new RequestView(request, request.verification);
-    const verdicts = routes.map(({ filter }) => filter === null || (view !== null && filter.matches(view)));
-    if (view?.isExhausted !== true)
-      return routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
-    const filters = routes.flatMap(({ filter }): Condition[] => (filter ? [filter] : []));
-    const { organizationId } = await this.environments.get(environmentId);
-    const judged = await this.rules.filters({ organization: organizationId, endpoint: endpointId }, filters, view);
-    if (judged.includes(null)) return null;
-    return routes
-      .filter(({ filter }) => filter === null || judged[filters.indexOf(filter)])
-      .map(({ destinationId }) => destinationId);
+    const filters = routes.map(({ filter }) => filter);
+    const matches =
+      request === null
+        ? filters.map((filter) => filter === null)
+        : await this.rules.matches(
+            async () => ({
+              organization: (await this.environments.get(environmentId)).organizationId,
+              endpoint: endpointId,
+            }),
+            filters,
+            new RequestView(request, request.verification),
+          );
+    return matches.includes(null)
+      ? null
+      : routes.filter((_, at) => matches[at]).map(({ destinationId }) => destinationId);
   }
 }
 

@@ -67,25 +67,17 @@ export class AliasRouting {
    * evaluated now.
    */
   async matching({ environmentId, aliasId, routes }: AliasRoutes, view: RequestView): Promise<Id[] | null> {
-    const verdicts = routes.map(({ filter }) => {
-      const holds = filter === null || filter.matches(view);
-      return filter !== null && view.isExhausted ? null : holds;
-    });
-    const open = routes.flatMap(({ filter }, at): { filter: Condition; at: number }[] =>
-      verdicts[at] === null && filter ? [{ filter, at }] : [],
+    const matches = await this.rules.matches(
+      async () => ({
+        organization: (await this.environments.get(environmentId)).organizationId,
+        endpoint: aliasId,
+      }),
+      routes.map(({ filter }) => filter),
+      view,
     );
-    if (open.length > 0) {
-      const { organizationId } = await this.environments.get(environmentId);
-      const judged = await this.rules.filters(
-        { organization: organizationId, endpoint: aliasId },
-        open.map(({ filter }) => filter),
-        view,
-      );
-      open.forEach(({ at }, i) => (verdicts[at] = judged[i] ?? null));
-    }
-    return verdicts.includes(null)
+    return matches.includes(null)
       ? null
-      : routes.filter((_, at) => verdicts[at]).map(({ destinationId }) => destinationId);
+      : routes.filter((_, at) => matches[at]).map(({ destinationId }) => destinationId);
   }
 
   private async load(key: string): Promise<AliasRoutes> {
