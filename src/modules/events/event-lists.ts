@@ -179,18 +179,22 @@ const OF_APPLICATION = `
        where m.environment_id = e.environment_id and m.id = e.message_id and m.expires_on = e.expires_on) = $9`;
 
 /**
- * SQL condition: the event was sent or routed to the destination `$8`. Looks up the deliveries of each event with
- * due_deliveries_pkey and deliveries_pkey.
+ * SQL condition: the event was sent to the destination `$8`, or has a delivery to it that meets the conditions. Looks up
+ * the deliveries of each event with due_deliveries_pkey (`due`) and deliveries_pkey (`ended`).
  */
-const ROUTED = `
+function routedIf({ due, ended }: { due: string; ended: string }): string {
+  return `
   and (e.target_id = $8 or (
     select true from due_deliveries o where o.environment_id = e.environment_id and o.event_id = e.id
-      and o.target_id = $8 limit 1
+      and o.target_id = $8 ${due} limit 1
   ) or (
     select true from deliveries s
     where s.environment_id = e.environment_id and s.event_id = e.id and s.expires_on = e.expires_on
-      and s.target_id = $8 limit 1
+      and s.target_id = $8 ${ended} limit 1
   ))`;
+}
+
+const ROUTED = routedIf({ due: '', ended: '' });
 
 /**
  * SQL condition: the event has a delivery to the destination `$8` in the given state. Supports only undelivered states.
@@ -199,10 +203,10 @@ const ROUTED = `
 function routedIn(state: State): string {
   const isIn = (status: string): string =>
     state === 'several' ? `${status} = any ($12)` : `${status} = '${state ?? ''}'`;
-  return ROUTED.replace(
-    'and o.target_id = $8',
-    `and o.target_id = $8 and not o.superseded and ${isIn("'retrying'")}`,
-  ).replace('and s.target_id = $8', `and s.target_id = $8 and not s.superseded and ${isIn('s.status')}`);
+  return routedIf({
+    due: `and not o.superseded and ${isIn("'retrying'")}`,
+    ended: `and not s.superseded and ${isIn('s.status')}`,
+  });
 }
 
 const ENDED_SO = `and (select $11 in (coalesce(t.error, t.status / 100 || 'xx'), t.status::text) from (${LAST_ATTEMPT}) t)`;
