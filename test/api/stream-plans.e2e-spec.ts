@@ -84,7 +84,10 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
   it.each(['generic', 'custom'] as const)('%s: without new changes, no partition is scanned', async (mode) => {
     // The position is far beyond the current transaction id, so that no change is newer. Other databases of the server
     // advance this id during the test.
-    const plan = await planOf({ ...now, xid: now.xid + 1_000_000_000n }, mode);
+    const from = { ...now, xid: now.xid + 1_000_000_000n };
+    // The first plan also reads pages of the system catalog. Their number depends on other sessions.
+    await planOf(from, mode);
+    const plan = await planOf(from, mode);
 
     expect([plan.scanned, plan.indexes]).toEqual([[], ['cluster_epochs_pkey']]);
     expect(plan.pages).toBeLessThan(20);
