@@ -12486,6 +12486,13 @@ export interface components {
              * @example data:image/png;base64,iVBORw0KGgo=
              */
             logo?: string | null;
+            /**
+             * @description Font of the portal. The page uses fonts that are installed on the customer's device, and loads no font files. If a
+             *     font is not installed, the page uses a similar font.
+             * @example serif
+             * @enum {string|null}
+             */
+            font?: "system" | "sans" | "humanist" | "geometric" | "rounded" | "serif" | "slab" | "mono" | "arial" | "georgia" | "inter" | "roboto" | "verdana" | null;
         };
         NewPortalBody: {
             /**
@@ -12641,6 +12648,12 @@ export interface components {
              * @example null
              */
             logo: string | null;
+            /**
+             * @description Font of the portal; `null` for the portal's default.
+             * @example serif
+             * @enum {string|null}
+             */
+            font: "system" | "sans" | "humanist" | "geometric" | "rounded" | "serif" | "slab" | "mono" | "arial" | "georgia" | "inter" | "roboto" | "verdana" | null;
         };
         OwnPortalItem: {
             /**

@@ -475,6 +475,15 @@ describe("the token of a customers' portal", () => {
       'javascript:alert(1)',
     ])
       expectInvalid(await open({ theme: { logo } }), 'schema', 'theme.logo');
+    for (const font of [
+      'Comic Sans',
+      'Serif',
+      '',
+      "x'; background: url(//a.example); '",
+      'url(//a.example/x.woff2)',
+      1,
+    ])
+      expectInvalid(await open({ theme: { font } }), 'schema', 'theme.font');
     for (const url of [
       'javascript:alert(1)',
       'http://app.example.com',
@@ -494,6 +503,21 @@ describe("the token of a customers' portal", () => {
       expect((await open(body)).status).toBe(422);
     const { expires_at: until } = expectStatus(await open({ expires_in: 60 }), 201).json as OpenPortal;
     expect(Date.parse(until) - Date.now()).toBeLessThan(70_000);
+  });
+
+  it('the portal gets the values of its theme, and null for those that an earlier version did not store', async () => {
+    const application = await applicationOf(server);
+    const theme = { scheme: 'dark', accent: '#0A58B5', radius: 0, font: 'serif' };
+    const [branded, old] = [
+      await openPortal(server, application, { theme }),
+      await openPortal(server, application, { theme: { font: 'serif' } }),
+    ];
+    await sql.rows(`update portal_sessions set theme = theme - 'font' where id = $1`, [uuidOf(old.id)]);
+    const themeOf = async (portal: OpenPortal): Promise<unknown> =>
+      (await inPortal(server, portal, 'GET', '/v1/portal')).json.theme;
+
+    expect(await themeOf(branded)).toEqual({ ...theme, accent: '#0a58b5', logo: null });
+    expect(await themeOf(old)).toMatchObject({ scheme: 'system', font: null });
   });
 
   it('the page of a session can be framed by the origins of its environment only; other pages cannot be framed', async () => {

@@ -6,6 +6,10 @@ import { type PosthornServer } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
 const NAME = `Orders ${HOSTILE[0] ?? ''}`;
+/** An image whose script must not run. */
+const LOGO = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><script>top.ran = 1</script><rect width="60" height="30" fill="#8a1c5b"/></svg>',
+);
 /** A number that a double cannot represent. */
 const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
 
@@ -198,6 +202,17 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       await page.getByText('No active links.').waitFor();
       await page.getByLabel('Show and rotate signing secrets').uncheck();
       await page.getByLabel('Use your color').check();
+      await page.getByLabel('Accent color').fill('#8a1c5b');
+      await page.getByLabel('Font').selectOption('serif');
+      await page.getByLabel('Corner radius').fill('2');
+      const logo = page.getByLabel('Logo', { exact: true });
+      await logo.setInputFiles({ name: 'logo.html', mimeType: 'text/html', buffer: Buffer.from(HOSTILE[1] ?? '') });
+      await page.getByText('This file is not an image').waitFor();
+      await logo.setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: LOGO });
+      const sample = page.getByRole('img', { name: 'Preview of the portal: Dark' });
+      expect(await sample.evaluate((element) => getComputedStyle(element).fontFamily)).toMatch(/, serif$/);
+      expect(await sample.locator('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(60);
+      expect(await page.getByRole('img', { name: /^Preview of the portal/ }).count()).toBe(2);
       expect(await shown.violations('09-portal')).toEqual([]);
       await page.getByRole('button', { name: 'Create link' }).click();
       const url = await page.locator('code.secret').innerText();
@@ -206,6 +221,11 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       const customer = await browser.newPage();
       await customer.goto(url);
       await customer.getByText('/acme').first().waitFor();
+      const [font, width] = await customer.evaluate(() => [
+        getComputedStyle(document.body).fontFamily,
+        document.querySelector<HTMLImageElement>('.brand img')?.naturalWidth,
+      ]);
+      expect([font, width]).toEqual([expect.stringMatching(/, serif$/), 60]);
       await customer.close();
 
       await page.getByRole('button', { name: 'Revoke' }).click();

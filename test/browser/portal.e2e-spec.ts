@@ -342,6 +342,40 @@ interface Example {
     await Promise.all([german.close(), looking.close()]);
   });
 
+  it.each(['light', 'dark'] as const)('shows the brand: logo, color, font and radius, in %s', async (scheme) => {
+    const { page: shown, wrongs } = await page(
+      (
+        await opened(await made(), {
+          theme: { scheme, accent: '#8a1c5b', radius: 0, font: 'mono', logo: LOGO },
+        })
+      ).url,
+    );
+    await shown.getByText('No endpoints yet').waitFor();
+    expect(
+      await shown.evaluate(() => {
+        const button = document.querySelector('button.primary');
+        if (button === null) return null;
+        const { fontFamily, borderRadius, backgroundColor } = getComputedStyle(button);
+        return {
+          isMono: fontFamily.endsWith('monospace'),
+          borderRadius,
+          isBrand:
+            backgroundColor ===
+            getComputedStyle(document.querySelector('.tab[aria-current]') ?? button).borderBottomColor,
+          isLogoShown: (document.querySelector<HTMLImageElement>('.brand img')?.naturalWidth ?? 0) > 0,
+          fonts: document.fonts.size,
+        };
+      }),
+    ).toEqual({ isMono: true, borderRadius: '0px', isBrand: true, isLogoShown: true, fonts: 0 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await shown.emulateMedia({ colorScheme });
+      expect(await violationsOf(shown)).toEqual([]);
+    }
+    await take(shown, `brand-${scheme}`);
+    expect(wrongs()).toEqual([]);
+    await shown.close();
+  });
+
   it('in the frame of the example: only on an allowed origin, as high as its content, renewed without a reload, without cookies or storage', async () => {
     const application = await made();
     const { createHost } = (await import(

@@ -16,7 +16,7 @@ export async function callPortal(call: Call, receiver: string): Promise<void> {
   const app = `/v1/app/${(await call(201, 'POST', '/v1/app', { name: 'A customer with a portal' })).json.id}`;
   const { token } = (
     await call(201, 'POST', `${app}/portal`, {
-      theme: { scheme: 'dark', accent: '#0A58B5' },
+      theme: { scheme: 'dark', accent: '#0A58B5', font: 'serif' },
       return_url: 'https://app.example.com/',
     })
   ).json;

@@ -6,25 +6,31 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
-import { EXPIRES_SECONDS, PERMISSIONS, portalBodyOf, type PortalDraft, SCHEMES } from './portal-draft';
+import { useApplication } from './application-queries';
+import { EXPIRES_SECONDS, PERMISSIONS, portalBodyOf, type PortalDraft } from './portal-draft';
+import { PortalBrandFields } from './PortalBrandFields';
+import { PortalSample } from './PortalSample';
 
-const ACCENT = '#0a58b5';
 const LANGUAGES = [
   ['en', 'English'],
   ['de', 'Deutsch'],
 ] as const;
 
-/** Form that creates a portal link for an application's customer. Shows the link once. */
+/** Form that creates a portal link for an application's customer, with a sample of the portal. Shows the link once. */
 export function NewPortalLink({ app }: { app: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const { language } = usePreferences();
   const queries = useQueryClient();
+  const { data: application } = useApplication(app);
   const [draft, setDraft] = useState<PortalDraft>({
     permissions: PERMISSIONS,
     expiresSeconds: 3_600,
     locale: language,
     scheme: 'system',
     accent: null,
+    radius: null,
+    font: 'system',
+    logo: null,
     returnUrl: '',
   });
   const set = (changes: Partial<PortalDraft>): void => setDraft((now) => ({ ...now, ...changes }));
@@ -39,14 +45,18 @@ export function NewPortalLink({ app }: { app: string }): ReactNode {
       <h2 id="portal-new">{t('portal.new')}</h2>
       <p>{t('portal.text')}</p>
       <form
-        className="stacked narrow"
+        className="stacked"
         onSubmit={(event) => {
           event.preventDefault();
           mutate();
         }}
       >
         <Permissions draft={draft} onChange={set} />
-        <Look draft={draft} onChange={set} />
+        <LinkFields draft={draft} onChange={set} />
+        <div className="split">
+          <PortalBrandFields brand={draft} onChange={set} />
+          <PortalSample brand={draft} name={application?.name ?? app} />
+        </div>
         <FaultLine fault={error} />
         <p className="actions">
           <button type="submit" className="primary" disabled={isPending}>
@@ -96,7 +106,7 @@ function Permissions({ draft: { permissions }, onChange }: PartProps): ReactNode
   );
 }
 
-function Look({ draft, onChange }: PartProps): ReactNode {
+function LinkFields({ draft, onChange }: PartProps): ReactNode {
   return (
     <div className="fields">
       <label>
@@ -125,33 +135,6 @@ function Look({ draft, onChange }: PartProps): ReactNode {
           ))}
         </select>
       </label>
-      <label>
-        {t('portal.scheme')}
-        <select
-          value={draft.scheme}
-          onChange={({ target }) => onChange({ scheme: target.value as PortalDraft['scheme'] })}
-        >
-          {SCHEMES.map((scheme) => (
-            <option key={scheme} value={scheme}>
-              {t(`portal.scheme.${scheme}`)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={draft.accent !== null}
-          onChange={({ target }) => onChange({ accent: target.checked ? ACCENT : null })}
-        />{' '}
-        {t('portal.own-accent')}
-      </label>
-      {draft.accent !== null && (
-        <label>
-          {t('portal.accent')}
-          <input type="color" value={draft.accent} onChange={({ target }) => onChange({ accent: target.value })} />
-        </label>
-      )}
       <label className="grow">
         {t('portal.return-url')}
         <input

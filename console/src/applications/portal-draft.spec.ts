@@ -1,11 +1,15 @@
-import { portalBodyOf, type PortalDraft } from './portal-draft';
+import { logoFault, portalBodyOf, type PortalDraft } from './portal-draft';
 
+const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
 const DRAFT: PortalDraft = {
   permissions: ['view', 'manage', 'secrets', 'resend'],
   expiresSeconds: 3_600,
   locale: 'en',
   scheme: 'system',
   accent: null,
+  radius: null,
+  font: 'system',
+  logo: null,
   returnUrl: ' ',
 };
 
@@ -14,12 +18,27 @@ describe('portalBodyOf', () => {
     [{}, { permissions: ['view', 'manage', 'secrets', 'resend'], theme: { scheme: 'system' } }],
     [{ permissions: ['resend'] }, { permissions: ['view', 'resend'] }],
     [{ scheme: 'dark', accent: '#0a58b5' }, { theme: { scheme: 'dark', accent: '#0a58b5' } }],
+    [{ radius: 0, font: 'serif', logo: LOGO }, { theme: { scheme: 'system', radius: 0, font: 'serif', logo: LOGO } }],
     [{ returnUrl: ' https://app.example.com ' }, { return_url: 'https://app.example.com' }],
   ])('%j', (edited, body) => {
     expect(portalBodyOf({ ...DRAFT, ...edited })).toMatchObject({ expires_in: 3_600, locale: 'en', ...body });
   });
 
-  it('leaves out a return URL that is blank', () => {
+  it('leaves out what was not chosen', () => {
     expect(portalBodyOf(DRAFT)).not.toHaveProperty('return_url');
+    expect(portalBodyOf(DRAFT).theme).toEqual({ scheme: 'system' });
+  });
+});
+
+describe('logoFault', () => {
+  it.each([
+    [LOGO, null],
+    ['data:image/svg+xml;base64,PHN2Zz4=', null],
+    ['data:text/html;base64,PHN2Zz4=', 'type'],
+    ['data:image/png;base64,', 'type'],
+    ['data:', 'type'],
+    [`data:image/png;base64,${'A'.repeat(32_768)}`, 'size'],
+  ])('%.40s', (url, fault) => {
+    expect(logoFault(url)).toBe(fault);
   });
 });

@@ -1,25 +1,56 @@
+import type { Font } from '../kit/brand/fonts';
+
 export const PERMISSIONS = ['view', 'manage', 'secrets', 'resend'] as const;
 export const EXPIRES_SECONDS = [600, 3_600, 28_800, 86_400] as const;
 export const SCHEMES = ['system', 'light', 'dark'] as const;
 
-/** A portal link to create, as the form edits it. */
-export interface PortalDraft {
-  permissions: readonly (typeof PERMISSIONS)[number][];
-  expiresSeconds: (typeof EXPIRES_SECONDS)[number];
-  locale: 'en' | 'de';
+/** Maximum length of a logo as a `data:` URL, which the API accepts. */
+const LOGO_LENGTH_MAX = 32_768;
+const LOGO = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$/u;
+
+/** Brand of the page that a portal link opens. */
+export interface PortalBrand {
   scheme: (typeof SCHEMES)[number];
   /** Accent color as `#rrggbb`. Null for the color of the portal. */
   accent: string | null;
+  /** Corner radius in pixels. Null for the radius of the portal. */
+  radius: number | null;
+  font: Font;
+  /** An image as a `data:` URL. Null for no logo. */
+  logo: string | null;
+}
+
+/** A portal link to create, as the form edits it. */
+export interface PortalDraft extends PortalBrand {
+  permissions: readonly (typeof PERMISSIONS)[number][];
+  expiresSeconds: (typeof EXPIRES_SECONDS)[number];
+  locale: 'en' | 'de';
   returnUrl: string;
 }
 
 /** Returns the body of the request that creates the link. */
-export function portalBodyOf({ permissions, expiresSeconds, locale, scheme, accent, returnUrl }: PortalDraft) {
+export function portalBodyOf({ permissions, expiresSeconds, locale, returnUrl, ...brand }: PortalDraft) {
   return {
     expires_in: expiresSeconds,
     permissions: PERMISSIONS.filter((each) => each === 'view' || permissions.includes(each)),
     locale,
-    theme: { scheme, ...(accent !== null && { accent }) },
+    theme: themeOf(brand),
     ...(returnUrl.trim() !== '' && { return_url: returnUrl.trim() }),
+  };
+}
+
+/** Returns why a file cannot be the logo, or null if it can. `url` is the file as a `data:` URL. */
+export function logoFault(url: string): 'type' | 'size' | null {
+  if (url.length > LOGO_LENGTH_MAX) return 'size';
+  return LOGO.test(url) ? null : 'type';
+}
+
+function themeOf({ scheme, accent, radius, font, logo }: PortalBrand) {
+  return {
+    scheme,
+    ...(accent !== null && { accent }),
+    ...(radius !== null && { radius }),
+    ...(font !== 'system' && { font }),
+    ...(logo !== null && { logo }),
   };
 }

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { hasToken, onEnded, type OwnPortal, ownPortal, portalNowMs, renew } from '../api/portal';
+import { applyBrand } from '../kit/brand/brand';
 import { FaultLine } from '../kit/form/FaultLine';
 import { preferHere, usePreferences } from '../kit/preferences';
 import { isFramed, onToken, postHeight, postToHost } from '../session/host';
@@ -13,7 +14,6 @@ import { Endpoints } from './Endpoints';
 import { EndpointView } from './EndpointView';
 import { type Place, placeOf, stateOf } from './places';
 import { p } from './texts';
-import { dress } from './theme';
 
 /** Time before the token expires at which the portal requests the next token, so that API calls do not have to wait. */
 const ASK_BEFORE_MS = 30_000;
@@ -49,7 +49,7 @@ function useOwnPortal(): { portal: OwnPortal | null; fault: unknown; isEnded: bo
   const begin = useCallback((next: OwnPortal): void => {
     const { locale, theme } = next;
     preferHere({ language: locale.startsWith('de') ? 'de' : 'en', scheme: theme.scheme });
-    dress(document.documentElement, theme);
+    applyBrand(document.documentElement, theme);
     setPortal(next);
     setEnded(false);
     setFault(null);

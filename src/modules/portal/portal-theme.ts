@@ -1,5 +1,27 @@
 import type { Fault } from '#kernel/errors.js';
 
+/**
+ * Fonts of the portal, by name. The portal page maps each name to fonts that are installed on the customer's device,
+ * because the page loads no font files from other hosts.
+ */
+export const PORTAL_FONTS = [
+  'system',
+  'sans',
+  'humanist',
+  'geometric',
+  'rounded',
+  'serif',
+  'slab',
+  'mono',
+  'arial',
+  'georgia',
+  'inter',
+  'roboto',
+  'verdana',
+] as const;
+
+export type PortalFont = (typeof PORTAL_FONTS)[number];
+
 /** Theme of a portal. Consists of validated values, without CSS. */
 export interface PortalTheme {
   scheme: 'light' | 'dark' | 'system';
@@ -9,6 +31,8 @@ export interface PortalTheme {
   radius: number | null;
   /** An image as a `data:` URL, because the page loads nothing from other hosts. Null if there is none. */
   logo: string | null;
+  /** Null for the portal's default. Missing in sessions that an earlier version of Posthorn opened. */
+  font?: PortalFont | null;
 }
 
 export interface ThemeAsked {
@@ -16,14 +40,16 @@ export interface ThemeAsked {
   accent?: string | null;
   radius?: number | null;
   logo?: string | null;
+  font?: PortalFont | null;
 }
 
-export function themeOf({ scheme, accent, radius, logo }: ThemeAsked): PortalTheme {
+export function themeOf({ scheme, accent, radius, logo, font }: ThemeAsked): PortalTheme {
   return {
     scheme: scheme ?? 'system',
     accent: accent?.toLowerCase() ?? null,
     radius: radius ?? null,
     logo: logo ?? null,
+    font: font ?? null,
   };
 }
 

@@ -18,6 +18,7 @@ import { showId } from '#kernel/ids.js';
 import { PORTAL_PERMISSIONS, type PortalPermission } from '#kernel/tenant.js';
 import type { OpenedPortal, PortalAsked } from './portal-links.js';
 import type { PortalFacts, PortalKind, PortalSessionRow } from './portal-sessions.store.js';
+import { PORTAL_FONTS, type PortalFont } from './portal-theme.js';
 
 const SCHEMES = ['light', 'dark', 'system'] as const;
 const KINDS = ['customer', 'preview'] as const;
@@ -57,6 +58,15 @@ export class PortalThemeBody {
   @MaxLength(32_768)
   @Matches(PICTURE)
   logo?: string | null;
+
+  /**
+   * Font of the portal. The page uses fonts that are installed on the customer's device, and loads no font files. If a
+   * font is not installed, the page uses a similar font.
+   */
+  @ApiProperty({ example: 'serif' })
+  @IsOptional()
+  @IsIn(PORTAL_FONTS)
+  font?: PortalFont | null;
 }
 
 /** Settings of the portal to open. */
@@ -67,9 +77,9 @@ export class PortalThemeBody {
     value: { expires_in: 600, permissions: ['view', 'resend'] },
   },
   theme: {
-    summary: 'A portal in your colors',
+    summary: 'A portal with your brand',
     value: {
-      theme: { scheme: 'light', accent: '#0a58b5', radius: 6 },
+      theme: { scheme: 'light', accent: '#0a58b5', radius: 6, font: 'serif' },
       locale: 'de',
       return_url: 'https://app.example.com/settings',
     },
@@ -277,6 +287,12 @@ export class PortalThemeItem {
   @CanBeNull()
   @IsString()
   logo: string | null;
+
+  /** Font of the portal; `null` for the portal's default. */
+  @ApiProperty({ example: 'serif' })
+  @CanBeNull()
+  @IsIn(PORTAL_FONTS)
+  font: PortalFont | null;
 }
 
 /** The portal session of the caller. */
@@ -370,7 +386,7 @@ export function presentOwnPortal(facts: PortalFacts): OwnPortalItem {
     application: { id: showId('app', facts.application_id), name: facts.application_name },
     organization: facts.organization_name,
     environment: facts.mode,
-    theme: facts.theme,
+    theme: { ...facts.theme, font: facts.theme.font ?? null },
     locale: facts.locale,
     return_url: facts.return_url,
     expires_at: facts.expires_at.toISOString(),

@@ -1,9 +1,19 @@
-/** Theme of a portal, validated by the service. */
-export interface Theme {
-  scheme: 'light' | 'dark' | 'system';
+import { fontFamily } from './fonts';
+
+/** Brand of a page. A null value stands for the page's own style. */
+export interface Brand {
+  /** Accent color as `#rrggbb`. */
   accent: string | null;
+  /** Corner radius in pixels. */
   radius: number | null;
+  /** Name of a font in `fonts.ts`. */
+  font: string | null;
 }
+
+export const RADIUS_PX_MAX = 24;
+/** Maximum radius of buttons and fields, which would otherwise look like pills. */
+const CONTROL_RADIUS_PX_MAX = 12;
+const SMALL_RADIUS_PX_MAX = 6;
 
 /**
  * Colors derived from an accent color for one background. `accent` is for text and borders on the background.
@@ -40,17 +50,48 @@ export function readable(accent: string, scheme: 'light' | 'dark'): Tones {
 }
 
 /**
- * Sets the CSS variables of the theme. Sets only parsed numbers and colors, so that no other text gets into the CSS.
+ * Returns the CSS variables of a brand. Contains only parsed numbers, computed colors and fonts of a fixed list, so that
+ * no other text gets into the CSS.
  */
-export function dress(root: HTMLElement, { accent, radius }: Theme): void {
-  if (accent !== null && /^#[0-9a-f]{6}$/i.test(accent)) {
-    const [light, dark] = [readable(accent, 'light'), readable(accent, 'dark')];
-    root.style.setProperty('--accent', `light-dark(${light.accent}, ${dark.accent})`);
-    root.style.setProperty('--on-accent', `light-dark(${light.onAccent}, ${dark.onAccent})`);
-  }
-  if (radius !== null && Number.isInteger(radius) && radius >= 0 && radius <= 24)
-    root.style.setProperty('--radius', `${radius}px`);
+export function brandVariables({ accent, radius, font }: Brand): Record<`--${string}`, string> {
+  const family = font === null ? null : fontFamily(font);
+  return {
+    ...(accent !== null && /^#[0-9a-f]{6}$/i.test(accent) && colorVariables(accent)),
+    ...(radius !== null &&
+      Number.isInteger(radius) &&
+      radius >= 0 &&
+      radius <= RADIUS_PX_MAX &&
+      radiusVariables(radius)),
+    ...(family !== null && { '--font': family }),
+  };
 }
+
+/** Applies a brand to an element and its descendants. Replaces the brand that was applied before. */
+export function applyBrand({ style }: HTMLElement, brand: Brand): void {
+  for (const name of VARIABLES) style.removeProperty(name);
+  for (const [name, value] of Object.entries(brandVariables(brand))) style.setProperty(name, value);
+}
+
+function colorVariables(accent: string): Record<`--${string}`, string> {
+  const [light, dark] = [readable(accent, 'light'), readable(accent, 'dark')];
+  return {
+    '--accent': `light-dark(${light.accent}, ${dark.accent})`,
+    '--on-accent': `light-dark(${light.onAccent}, ${dark.onAccent})`,
+    '--chosen': 'color-mix(in srgb, var(--accent) 10%, var(--page))',
+  };
+}
+
+function radiusVariables(px: number): Record<`--${string}`, string> {
+  return {
+    '--radius': `${px}px`,
+    '--radius-sm': `${Math.min(px, SMALL_RADIUS_PX_MAX)}px`,
+    '--radius-md': `${Math.min(px, CONTROL_RADIUS_PX_MAX)}px`,
+    '--radius-lg': `${px}px`,
+    '--radius-xl': `${px}px`,
+  };
+}
+
+const VARIABLES = Object.keys({ ...colorVariables('#000000'), ...radiusVariables(0), '--font': '' });
 
 /** Returns the contrast ratio of two colors (WCAG 2.2). */
 export function contrast(a: Rgb, b: Rgb): number {
