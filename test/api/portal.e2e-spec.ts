@@ -3,7 +3,7 @@ import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { applicationOf, emit, endpointAt, eventsIn } from './applications.js';
 import { until } from './polling.js';
 import { expire, inPortal, type OpenPortal, openPortal } from './portals.js';
-import { expectStatus, openSql, type Sql, startTargets, type Targets } from './scene.js';
+import { expectStatus, openSql, type Sql, startTargets, type Targets, uuidOf } from './scene.js';
 import { asked, cookieOf, signedInMember } from './sessions.js';
 
 type Permission = 'view' | 'secrets' | 'manage' | 'resend';

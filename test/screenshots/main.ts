@@ -1,32 +1,26 @@
 /**
- * `npm run screenshots -- --states full,long --widths 375 --screens events,jobs`: takes pictures of every screen of the
- * console in every state, and reports faults that a program can find. The exit code is 1 if a route has no screen.
+ * `npm run screenshots -- --states full,long --widths 375 --screens events,jobs --axe`: takes pictures of every screen of
+ * the console in every state, and reports faults that a program can find. The exit code is 1 if a route has no screen.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Browser } from 'playwright-core';
-import { startDomainsScene } from '../api/domains.js';
-import { freePort } from '../durability/processes.js';
 import { startBrowser } from '../support/browser.js';
 import globalSetup from '../support/global-setup.mjs';
 import globalTeardown from '../support/global-teardown.mjs';
-import { startReceiver } from '../support/receiver.js';
-import { callApi } from '../support/server.js';
-import { Camera, RESULTS, type State, WIDTHS } from './camera.js';
-import { fill, fillBare, type Ids } from './fill.js';
+import { Camera, RESULTS, WIDTHS } from './camera.js';
 import { galleryOf, type Picture } from './gallery.js';
+import { type Scene, startScene } from './scene.js';
 import { differences, SCREENS } from './screens.js';
-import { LONG_TEXTS, USUAL_TEXTS } from './texts.js';
-
-const STATES: readonly State[] = ['empty', 'loading', 'full', 'broken', 'long'];
+import { type State, STATES, Visitor } from './visitor.js';
 
 const { values } = parseArgs({
   options: {
     states: { type: 'string', default: STATES.join(',') },
     widths: { type: 'string', default: WIDTHS.join(',') },
     screens: { type: 'string', default: '' },
+    axe: { type: 'boolean', default: false },
   },
 });
 const { missing, unknown } = differences();
@@ -55,61 +49,26 @@ try {
 
 /** Starts the service, fills it, and takes the pictures of all states. */
 async function takeAll(): Promise<Picture[]> {
-  const operatorKey = randomBytes(32).toString('hex');
-  const smtpPort = await freePort();
-  const [scene, receiver, browser] = await Promise.all([
-    startDomainsScene({ SMTP_PORT: String(smtpPort), OPERATOR_KEY: operatorKey }),
-    startReceiver(({ path: place }) =>
-      place.startsWith('/broken') ? { status: 503, body: 'out of order' } : { body: 'thanks' },
-    ),
-    startBrowser(),
-  ]);
+  const [scene, browser] = await Promise.all([startScene(states), startBrowser()]);
   try {
-    const { url } = scene.server;
-    const organization = async (slug: string): Promise<string> =>
-      (
-        await callApi(url, operatorKey, 'POST', '/v1/orgs', {
-          slug,
-          name: 'Acme',
-          admin: { email: `ada@${slug}.example` },
-        })
-      ).json.key as string;
-    const place = { url, receiver: receiver.url, smtpPort };
-    const [empty, bare, full, long] = [
-      await organization('empty'),
-      await organization('bare'),
-      await organization('full'),
-      await organization('long'),
-    ];
-    const bareIds = await fillBare({ ...place, key: bare, texts: USUAL_TEXTS });
-    const fullIds = await fill({ ...place, key: full, texts: USUAL_TEXTS });
-    const longIds = states.includes('long') ? await fill({ ...place, key: long, texts: LONG_TEXTS }) : {};
     const pictures: Picture[] = [];
-    for (const state of states) {
-      if (state === 'empty') pictures.push(...(await takeState(browser, url, empty, state, {})));
-      const [key, ids] = state === 'empty' ? [bare, bareIds] : state === 'long' ? [long, longIds] : [full, fullIds];
-      pictures.push(...(await takeState(browser, url, key, state, ids)));
-    }
+    for (const state of states) pictures.push(...(await takeState(browser, scene, state)));
     return pictures;
   } finally {
     await browser.close();
-    await receiver.close();
     await scene.close();
   }
 }
 
-/**
- * Takes the pictures of one state. For `empty`, an organization without objects shows the lists, and one with objects
- * shows the other screens.
- */
-async function takeState(browser: Browser, url: string, key: string, state: State, ids: Ids): Promise<Picture[]> {
-  const camera = await Camera.open(browser, url, key, state);
+async function takeState(browser: Browser, scene: Scene, state: State): Promise<Picture[]> {
   const pictures: Picture[] = [];
-  for (const screen of screens) {
-    if (state === 'empty' && Object.keys(ids).length > 0 && !screen.includes('{')) continue;
-    pictures.push(...(await camera.take(screen, ids, widths)));
+  for (const { key, ids, screens: all } of scene.visitsOf(state)) {
+    const visitor = await Visitor.open(browser, scene.url, key, state);
+    const camera = new Camera(visitor, widths, values.axe);
+    for (const screen of screens.filter((each) => all.includes(each)))
+      pictures.push(...(await camera.take(screen, ids)));
+    await visitor.close();
   }
-  await camera.close();
   console.info(`${state}: ${pictures.length} pictures`);
   return pictures;
 }

@@ -162,17 +162,21 @@ export class ConsolePage {
   }
 }
 
-/** Returns axe's violations on a page in its current state. */
-export async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
+/** Returns axe's violations on a page in its current state: of all rules, or only of `rules`. */
+export async function violationsOf(page: Page, rules: readonly string[] | null = null): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  return page.evaluate(async (runOnly) => {
     const { violations } = await (
       globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+        axe: {
+          run(options: object): Promise<{
+            violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+          }>;
+        };
       }
-    ).axe.run();
+    ).axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) });
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
     );
-  });
+  }, rules);
 }

@@ -59,6 +59,7 @@ function Form({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
   return (
     <form
       className="stacked narrow"
+      onChange={() => setFault(null)}
       onSubmit={(event) => {
         event.preventDefault();
         setBusy(true);

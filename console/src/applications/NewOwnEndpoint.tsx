@@ -53,6 +53,7 @@ export function NewOwnEndpoint({ id, onClose }: { id: string; onClose: () => voi
     <Dialog title={t('own-endpoint.new')} onClose={onClose}>
       <form
         className="stacked"
+        onChange={() => setFault(null)}
         onSubmit={(event) => {
           event.preventDefault();
           void create();

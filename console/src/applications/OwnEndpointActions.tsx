@@ -10,7 +10,7 @@ import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
 import type { OwnEndpoint } from './application-queries';
 import { DisableOwnEndpoint } from './DisableOwnEndpoint';
-import { losesPending } from './endpoint-health';
+import { useHasPending } from './endpoint-health';
 import { useStatusChange } from './use-status-change';
 
 type Asked = 'test' | 'recover' | 'delete';
@@ -26,6 +26,11 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
   const [since, setSince] = useState('');
   const [job, setJob] = useState<string | null>(null);
   const changeStatus = useStatusChange(app);
+  const hasPending = useHasPending(app);
+  const switchStatus = async (): Promise<void> => {
+    if (of.status === 'active' && (await hasPending(of))) setDisabling(true);
+    else changeStatus(of);
+  };
   const params = { path: { app, endpoint: of.id } };
   const refresh = async (): Promise<void> => {
     for (const key of ['own-endpoint', 'own-endpoint-stats', 'own-endpoint-attempts'])
@@ -74,10 +79,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       >
         {t('edit')}
       </Link>
-      <button
-        type="button"
-        onClick={() => (losesPending(queries, env, app, of) ? setDisabling(true) : changeStatus(of))}
-      >
+      <button type="button" onClick={() => void switchStatus()}>
         {t(of.status === 'active' ? 'disable' : 'enable')}
       </button>
       {(Object.keys(labels) as Asked[]).map((act) => (

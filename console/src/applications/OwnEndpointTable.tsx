@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { serviceNowMs } from '../api/client';
@@ -10,7 +9,7 @@ import { useSeen } from '../kit/use-seen';
 import { useSigned } from '../session/session';
 import type { OwnEndpoint } from './application-queries';
 import { DisableOwnEndpoint } from './DisableOwnEndpoint';
-import { losesPending, useEndpointHealth } from './endpoint-health';
+import { useEndpointHealth, useHasPending } from './endpoint-health';
 import { useStatusChange } from './use-status-change';
 
 interface OwnEndpointTableProps {
@@ -22,11 +21,11 @@ interface OwnEndpointTableProps {
 export function OwnEndpointTable({ app, rows }: OwnEndpointTableProps): ReactNode {
   const { environment: env, can } = useSigned();
   const navigate = useNavigate();
-  const queries = useQueryClient();
   const changeStatus = useStatusChange(app);
+  const hasPending = useHasPending(app);
   const [disabling, setDisabling] = useState<OwnEndpoint | null>(null);
-  const switchStatus = (of: OwnEndpoint): void => {
-    if (losesPending(queries, env, app, of)) setDisabling(of);
+  const switchStatus = async (of: OwnEndpoint): Promise<void> => {
+    if (of.status === 'active' && (await hasPending(of))) setDisabling(of);
     else changeStatus(of);
   };
   const itemsOf = (of: OwnEndpoint): MenuItem[] => [
@@ -38,7 +37,7 @@ export function OwnEndpointTable({ app, rows }: OwnEndpointTableProps): ReactNod
           params: { env, id: app, endpoint: of.id },
         }),
     },
-    { label: t(of.status === 'active' ? 'disable' : 'enable'), onSelect: () => switchStatus(of) },
+    { label: t(of.status === 'active' ? 'disable' : 'enable'), onSelect: () => void switchStatus(of) },
   ];
   const columns: Column<OwnEndpoint>[] = [
     {

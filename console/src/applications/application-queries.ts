@@ -1,6 +1,6 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas } from '../api/client';
-import { useSigned } from '../session/session';
+import { type Signed, useSigned } from '../session/session';
 import type { OverviewRange } from './application-filters';
 
 export type ApplicationDetail = Schemas['ApplicationDetail'];
@@ -136,16 +136,17 @@ export function useOwnEndpoint(app: string, endpoint: string) {
   });
 }
 
-/** Queries an endpoint's figures of the last day, and the number of its pending deliveries. */
-export function useOwnEndpointStats(app: string, endpoint: string, isAsked = true) {
-  const { api, environment } = useSigned();
-  const params = { path: { app, endpoint } };
-  return useQuery({
+/** Query for an endpoint's figures of the last day, and the number of its pending deliveries. */
+export function statsQuery({ api, environment }: Pick<Signed, 'api' | 'environment'>, app: string, endpoint: string) {
+  return queryOptions({
     queryKey: ['own-endpoint-stats', environment, app, endpoint],
-    enabled: isAsked,
-    refetchInterval: 10_000,
-    queryFn: ({ signal }) => answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params, signal })),
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params: { path: { app, endpoint } }, signal })),
   });
+}
+
+export function useOwnEndpointStats(app: string, endpoint: string, isAsked = true) {
+  return useQuery({ ...statsQuery(useSigned(), app, endpoint), enabled: isAsked, refetchInterval: 10_000 });
 }
 
 /** Queries an endpoint's figures of the last day, and its newest attempts. */

@@ -1,9 +1,9 @@
-import { type QueryClient, useQuery } from '@tanstack/react-query';
-import { answered, type Environment, type Schemas, serviceNowMs } from '../api/client';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { t } from '../kit/messages/t';
 import { failuresIn, type Health, healthOf } from '../kit/status/health';
 import { useSigned } from '../session/session';
-import { type OwnEndpoint, useOwnEndpointStats } from './application-queries';
+import { type OwnEndpoint, statsQuery, useOwnEndpointStats } from './application-queries';
 
 const HOUR_MS = 3_600_000;
 const REFETCH_MS = 30_000;
@@ -56,15 +56,17 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
 }
 
 /**
- * Returns whether disabling the endpoint would end pending deliveries at once. Returns true if their number is not
- * cached.
+ * Returns a function that counts the pending deliveries of an endpoint now, because the number on the page may be old.
+ * It returns true if deliveries are pending, or if the request fails.
  */
-export function losesPending(queries: QueryClient, environment: Environment, app: string, of: OwnEndpoint): boolean {
-  // The pending deliveries of an endpoint with its own URL do not end when it is disabled, but at their next attempt.
-  if (of.status !== 'active' || of.url !== null) return false;
-  const key = ['own-endpoint-stats', environment, app, of.id];
-  const cached = queries.getQueryData<{ waiting: { count: number } }>(key);
-  return cached === undefined || cached.waiting.count > 0;
+export function useHasPending(app: string): (of: OwnEndpoint) => Promise<boolean> {
+  const signed = useSigned();
+  const queries = useQueryClient();
+  return ({ id }) =>
+    queries.fetchQuery({ ...statsQuery(signed, app, id), staleTime: 0, retry: false, networkMode: 'always' }).then(
+      ({ waiting }) => waiting.count > 0,
+      () => true,
+    );
 }
 
 /**

@@ -77,6 +77,7 @@ function Form({ of }: { of: DestinationDetail }): ReactNode {
   return (
     <form
       className="stacked narrow"
+      onChange={() => setFault(null)}
       onSubmit={(event) => {
         event.preventDefault();
         submit();

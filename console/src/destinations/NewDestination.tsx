@@ -48,6 +48,7 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
     <Dialog title={t('destination.new')} onClose={onClose}>
       <form
         className="stacked"
+        onChange={() => setFault(null)}
         onSubmit={(event) => {
           event.preventDefault();
           void create();

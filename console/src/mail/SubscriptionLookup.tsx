@@ -7,6 +7,7 @@ import { inObject } from '../kit/undo/cached-rows';
 import type { Change } from '../kit/undo/perform';
 import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
+import { isRestorable } from './topic-changes';
 import { type Subscription, type Topic, useSubscription } from './topic-queries';
 
 /** Form that finds the subscription of one address, and changes the subscription. */
@@ -93,6 +94,6 @@ function useSubscriptionChange(topic: Topic): (before: Subscription) => void {
       done: t(to.subscription === 'opt_in' ? 'undo.subscribed' : 'undo.unsubscribed', { email }),
     });
     const change = changeTo({ subscription: before.subscription === 'opt_in' ? 'opt_out' : 'opt_in', origin: 'api' });
-    run(before.origin === 'recipient' ? change : { ...change, inverse: changeTo(before) });
+    run(isRestorable(before) ? { ...change, inverse: changeTo(before) } : change);
   };
 }

@@ -10,7 +10,7 @@ import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Topic, useTopic } from './topic-queries';
-import { TopicForm } from './TopicForm';
+import { EditTopic } from './TopicForm';
 import { TopicSubscriptions } from './TopicSubscriptions';
 
 /** One topic, and the addresses that are explicitly subscribed to it or unsubscribed from it. */
@@ -94,7 +94,7 @@ function Actions({ topic }: { topic: Topic }): ReactNode {
       <button type="button" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
-      {asked === 'edit' && <TopicForm topic={topic} onClose={() => setAsked(null)} />}
+      {asked === 'edit' && <EditTopic topic={topic} onClose={() => setAsked(null)} />}
       {asked === 'delete' && (
         <Confirm
           title={t('delete')}

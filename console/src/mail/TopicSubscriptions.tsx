@@ -8,9 +8,12 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
+import { inObject } from '../kit/undo/cached-rows';
+import { useReversible } from '../kit/undo/use-reversible';
 import { useSigned } from '../session/session';
 import { SUBSCRIPTIONS, type TopicFilters } from './mail-filters';
 import { SubscriptionLookup } from './SubscriptionLookup';
+import { isRestorable, subscriptionAddition, subscriptionRemoval } from './topic-changes';
 import { type Subscription, type Topic, useSubscriptions } from './topic-queries';
 
 /** Addresses that are explicitly subscribed to a topic or unsubscribed from it. The list has a filter. */
@@ -20,6 +23,11 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
   const filters = useSearch({ from: '/$env/topics/$id' });
   const { rows, data, error, hasNextPage, fetchNextPage } = useSubscriptions(topic.id, filters);
   const [asked, setAsked] = useState<Subscription | null>(null);
+  const removeSet = useSubscriptionRemoval(topic);
+  const startRemoval = (row: Subscription): void => {
+    if (isRestorable(row)) removeSet(row);
+    else setAsked(row);
+  };
   const reset = async ({ email }: Subscription): Promise<void> => {
     await answered(
       api.DELETE('/v1/topics/{id}/subscriptions/{address}', { params: { path: { id: topic.id, address: email } } }),
@@ -38,7 +46,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
           {t(filters.subscription === undefined ? 'topic.nobody' : 'topic.none-match')}
         </p>
       )}
-      {rows.length > 0 && <SubscriptionTable rows={rows} onReset={setAsked} />}
+      {rows.length > 0 && <SubscriptionTable rows={rows} onReset={startRemoval} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -50,6 +58,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
         <Confirm
           title={t('topic.reset')}
           action={t('topic.reset')}
+          success={t('undo.subscription-removed', { email: asked.email })}
           onConfirm={() => reset(asked)}
           onClose={() => setAsked(null)}
         >
@@ -63,6 +72,34 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
       )}
     </section>
   );
+}
+
+/** Returns a function that removes a subscription which the API set, and offers to undo the removal. */
+function useSubscriptionRemoval(topic: Topic): (row: Subscription) => void {
+  const { api, environment: env } = useSigned();
+  const run = useReversible();
+  return (row) => {
+    const { email, subscription } = row;
+    const subject = `${topic.id} ${email}`;
+    const params = { path: { id: topic.id, address: email } };
+    const found = ['topic-subscription', env, topic.id, email];
+    const byDefault = { subscription: topic.default_subscription, origin: 'default' };
+    run({
+      subject,
+      views: [subscriptionRemoval(env, topic.id, row), { queryKey: found, change: inObject(byDefault) }],
+      send: () => answered(api.DELETE('/v1/topics/{id}/subscriptions/{address}', { params })),
+      done: t('undo.subscription-removed', { email }),
+      inverse: {
+        subject,
+        views: [
+          subscriptionAddition(env, topic.id, row),
+          { queryKey: found, change: inObject({ subscription, origin: row.origin }) },
+        ],
+        send: () => answered(api.PUT('/v1/topics/{id}/subscriptions/{address}', { params, body: { subscription } })),
+        done: t(subscription === 'opt_in' ? 'undo.subscribed' : 'undo.unsubscribed', { email }),
+      },
+    });
+  };
 }
 
 function Filter({ topic, filters }: { topic: Topic; filters: TopicFilters }): ReactNode {

@@ -10,7 +10,7 @@ import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { useSigned } from '../session/session';
 import { type Topic, useTopics } from './topic-queries';
-import { TopicForm } from './TopicForm';
+import { NewTopic } from './TopicForm';
 
 /** List of topics: kinds of email that recipients can unsubscribe from. */
 export function TopicsScreen(): ReactNode {
@@ -50,7 +50,7 @@ export function TopicsScreen(): ReactNode {
           </button>
         </p>
       )}
-      {isCreating && <TopicForm topic={null} onClose={() => setCreating(false)} />}
+      {isCreating && <NewTopic onClose={() => setCreating(false)} />}
     </div>
   );
 }

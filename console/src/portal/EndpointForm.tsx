@@ -65,6 +65,7 @@ export function EndpointForm({
   return (
     <form
       className="panel stacked"
+      onChange={() => setFault(null)}
       onSubmit={(event) => {
         event.preventDefault();
         submit();

@@ -60,6 +60,8 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoint.recover': 'Fehlgeschlagene wiederholen',
   'own-endpoint.disable-text':
     'Der Endpunkt erhält keine Zustellungen, bis er aktiviert wird. Inzwischen gesendete Events schlagen fehl und lassen sich wiederholen.',
+  'own-endpoint.pending-fail':
+    'Ausstehende Zustellungen schlagen beim nächsten Versuch fehl, wenn der Endpunkt bis dahin deaktiviert bleibt.',
   'own-endpoint.test-text': 'Sendet ein Beispiel-Event. Die Antwort erscheint in der Liste der Versuche.',
   'own-endpoint.delete-text':
     'Der Endpunkt und sein Secret werden endgültig gelöscht. Ausstehende Zustellungen schlagen fehl.',

@@ -14,6 +14,8 @@ export const tablesDe: Readonly<Record<keyof typeof tablesEn, string>> = {
   'undo.suppressed': '{email} gesperrt',
   'undo.subscribed': '{email} angemeldet',
   'undo.unsubscribed': '{email} abgemeldet',
+  'undo.subscription-removed': 'Abonnement von {email} entfernt',
+  'undo.topic-saved': '{name} gespeichert',
   'undo.pending-canceled': 'Ausstehende Zustellungen werden abgebrochen.',
   'undo.rejected': 'Änderung nicht gespeichert. {reason}',
   'suppression.remove-unsubscribed':

@@ -12,6 +12,8 @@ export const tablesEn = {
   'undo.suppressed': '{email} suppressed',
   'undo.subscribed': '{email} subscribed',
   'undo.unsubscribed': '{email} unsubscribed',
+  'undo.subscription-removed': 'Subscription of {email} removed',
+  'undo.topic-saved': '{name} saved',
   'undo.pending-canceled': 'Pending deliveries are canceled.',
   'undo.rejected': 'Change not saved. {reason}',
   'suppression.remove-unsubscribed':

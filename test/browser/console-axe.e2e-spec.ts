@@ -1,0 +1,69 @@
+import type { Browser } from 'playwright-core';
+import { type Scene, startScene, type Visit } from '../screenshots/scene.js';
+import { differences, placeOf } from '../screenshots/screens.js';
+import { type State, STATES, Visitor } from '../screenshots/visitor.js';
+import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { violationsOf } from '../support/console-page.js';
+
+/** Number of pages that visit the screens of a state at the same time. */
+const VISITORS = 2;
+/** Rules whose result depends on the color scheme. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+
+(isChromiumInstalled() ? describe : describe.skip)('every screen of the console', () => {
+  let scene: Scene;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [scene, browser] = await Promise.all([startScene(STATES), startBrowser()]);
+  }, 180_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await scene?.close();
+  });
+
+  it('is visited: each route of the console is in the list of screens', () => {
+    expect(differences()).toEqual({ missing: [], unknown: [] });
+  });
+
+  it.each(STATES)(
+    '%s: has no axe violation, in light and dark',
+    async (state) => {
+      const visits = scene.visitsOf(state).flatMap((visit) => splitScreens(visit, VISITORS));
+      const results = await Promise.all(visits.map((visit) => walk(state, visit)));
+
+      expect(results.reduce((count, { visited }) => count + visited, 0)).toBeGreaterThan(40);
+      expect(results.flatMap(({ violations }) => violations)).toEqual([]);
+    },
+    300_000,
+  );
+
+  /** Returns the number of visited screens, and their violations. */
+  async function walk(state: State, { key, ids, screens }: Visit): Promise<{ visited: number; violations: string[] }> {
+    const visitor = await Visitor.open(browser, scene.url, key, state);
+    const violations: string[] = [];
+    let visited = 0;
+    for (const screen of screens) {
+      const place = placeOf(screen, ids);
+      if (place === null) continue;
+      await visitor.visit(place);
+      visited += 1;
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await visitor.page.emulateMedia({ colorScheme });
+        const found = await violationsOf(visitor.page, colorScheme === 'dark' ? COLOR_RULES : null);
+        violations.push(...found.map((violation) => `${screen} (${state}, ${colorScheme}) ${violation}`));
+      }
+    }
+    await visitor.close();
+    return { visited, violations };
+  }
+});
+
+/** Splits the screens of a visit into `count` visits. */
+function splitScreens({ screens, ...rest }: Visit, count: number): Visit[] {
+  return Array.from({ length: count }, (_, part) => ({
+    ...rest,
+    screens: screens.filter((_screen, index) => index % count === part),
+  }));
+}

@@ -1,0 +1,91 @@
+import type { Browser, Page } from 'playwright-core';
+import { complaintsOf } from '../support/browser.js';
+
+export const STATES = ['empty', 'loading', 'full', 'broken', 'long'] as const;
+export type State = (typeof STATES)[number];
+
+export const HEIGHT = 900;
+/** Time for the transitions of a page after its last request. */
+export const TRANSITION_MS = 250;
+const SETTLE_MS_MAX = 8_000;
+
+const BROKEN_ANSWER = JSON.stringify({
+  error: {
+    type: 'internal',
+    message: 'Something went wrong.',
+    request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+    details: {},
+  },
+});
+
+/** A browser page that is signed in to one organization and shows the screens of the console in one state. */
+export class Visitor {
+  private constructor(
+    readonly page: Page,
+    private readonly base: string,
+    readonly state: State,
+    /** Errors that the browser logged on the current screen. */
+    readonly complaints: string[],
+  ) {}
+
+  static async open(browser: Browser, url: string, key: string, state: State): Promise<Visitor> {
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: HEIGHT },
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+      reducedMotion: 'reduce',
+    });
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/console/live/overview`);
+    await page.getByLabel('API key of your organization').fill(key);
+    await page.getByRole('button', { name: 'Sign in with the key' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    const visitor = new Visitor(page, `${url}/console/live/`, state, complaints);
+    await visitor.intercept();
+    return visitor;
+  }
+
+  /** Opens a screen, and waits until it shows its content. */
+  async visit(place: string): Promise<void> {
+    this.complaints.length = 0;
+    await this.page.goto(this.base + place);
+    await this.settle();
+  }
+
+  async close(): Promise<void> {
+    await this.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await this.page.close();
+  }
+
+  /**
+   * Answers API calls as the state requires. Does not intercept the session request, because no screen opens without a
+   * session.
+   */
+  private async intercept(): Promise<void> {
+    const isApiCall = ({ pathname }: URL): boolean => pathname.includes('/v1/') && !pathname.endsWith('/v1/session');
+    if (this.state === 'loading') await this.page.route(isApiCall, () => undefined);
+    if (this.state === 'broken')
+      await this.page.route(isApiCall, (route) =>
+        route.fulfill({
+          status: 500,
+          contentType: 'application/json',
+          // Makes the console repeat the call at once, so that the error appears without the usual waits.
+          headers: { 'retry-after': '0' },
+          body: BROKEN_ANSWER,
+        }),
+      );
+  }
+
+  /** Waits until the screen shows its content. A screen that is still loading after the limit is shown as it is. */
+  private async settle(): Promise<void> {
+    await this.page.getByRole('main').waitFor();
+    await this.page.waitForTimeout(TRANSITION_MS * 2);
+    if (this.state === 'loading') return;
+    await this.page
+      .waitForFunction(() => document.querySelector('main .skeleton, main [aria-busy="true"]') === null, undefined, {
+        timeout: SETTLE_MS_MAX,
+      })
+      .catch(() => undefined);
+    await this.page.waitForTimeout(TRANSITION_MS);
+  }
+}
