@@ -49,6 +49,7 @@ const LONG = 'x'.repeat(100);
 
   const frame = () => page.frameLocator('iframe');
   const dialog = () => page.getByRole('dialog');
+  const toasts = () => page.getByRole('region', { name: 'Notifications' });
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const confirm = (name: string): Promise<void> => dialog().getByRole('button', { name, exact: true }).click();
   const closed = (): Promise<void> => dialog().waitFor({ state: 'detached' });
@@ -161,7 +162,7 @@ const LONG = 'x'.repeat(100);
     expect(await shown.violations('07-templates')).toEqual([]);
   });
 
-  it('a topic: created, an address unsubscribed and reset, edited, used by a template, deleted', async () => {
+  it('a topic: created, an address unsubscribed and reset, edited, each with undo, used by a template, deleted', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.getByRole('heading', { name: 'No topics yet' }).waitFor();
@@ -180,13 +181,39 @@ const LONG = 'x'.repeat(100);
     await page.getByRole('combobox', { name: 'Subscription' }).selectOption('opt_out');
     await page.getByRole('cell', { name: 'Unsubscribed' }).waitFor();
     expect(await shown.violations('11-topic')).toEqual([]);
-    await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
-    await confirm('Remove');
+    const remove = page.getByRole('button', { name: 'Remove: customer@example.org' });
+    const stored = async (): Promise<unknown> =>
+      (await server.api('GET', '/v1/topics/newsletter/subscriptions/customer@example.org')).json.origin;
+    await remove.click();
     await page.getByText('No subscriptions match this filter.').waitFor();
+    await toasts().getByText('Subscription of customer@example.org removed').waitFor();
+    expect(await stored()).toBe('default');
+    expect(await shown.violations('11-removed')).toEqual([]);
+    await page.keyboard.press('z');
+    await remove.waitFor();
+    await toasts().getByText('customer@example.org unsubscribed').waitFor();
+    expect(await stored()).toBe('api');
+    await remove.click();
+    await page.getByText('No subscriptions match this filter.').waitFor();
+    await toasts().getByText('Subscription of customer@example.org removed').waitFor();
+    await button('Edit').click();
+    await dialog().getByLabel(/^Name/).fill('Journal');
+    await confirm('Save');
+    await page.getByRole('heading', { name: 'Journal' }).waitFor();
+    await toasts().getByText('Journal saved').waitFor();
+    await page.keyboard.press('z');
+    await page.getByRole('heading', { name: 'Newsletter' }).waitFor();
+    await toasts().getByText('Newsletter saved').waitFor();
     await button('Edit').click();
     await dialog().getByLabel('Description', { exact: true }).fill('News once a month');
     await confirm('Save');
     await page.getByText('News once a month').waitFor();
+    await toasts().getByText('Newsletter saved').waitFor();
+    await until(
+      () => first('/v1/topics'),
+      ({ description }) => description !== null,
+      WITHIN_MS,
+    );
     expect(await first('/v1/topics')).toMatchObject({ key: 'newsletter', description: 'News once a month' });
 
     await shown.navigate('Templates');

@@ -171,28 +171,45 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       expect(await shown.violations('07-sent-to-endpoint')).toEqual([]);
     });
 
-    it('an endpoint of a customer is edited in full, and its secret shown', async () => {
+    it('an endpoint of a customer is edited in full, and its secret is shown and rotated', async () => {
       const { id } = (await server.api('GET', '/v1/app/customer-42')).json as { id: string };
       await shown.open(`applications/${id}/endpoints`);
       await page.getByRole('link', { name: '/acme' }).click();
       await page.getByRole('button', { name: 'Show', exact: true }).click();
-      expect(await page.locator('code.secret').innerText()).toMatch(/^whsec_/);
+      const secret = await page.locator('code.secret').innerText();
+      expect(secret).toMatch(/^whsec_/);
+      await page.getByRole('button', { name: 'Rotate' }).click();
+      await page.getByRole('dialog').getByLabel(/^Type/).fill(`${receiver.url}/acme`);
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.locator('code.secret').waitFor();
+      expect(await page.locator('code.secret').innerText()).not.toBe(secret);
       await page.getByRole('link', { name: 'Edit', exact: true }).click();
+      await page.getByLabel('URL').fill(`${receiver.url}/acme-2`);
       await page.getByLabel('Description').fill('Production');
       await page.getByLabel('Selected types only').check();
       await page.getByLabel('order.*').check();
       await page.getByText('UID, channels and filter').click();
       await page.getByLabel('Filter').fill('{"path": "$.order", "op": "eq", "value": "A-7"}');
+      await page.getByLabel('Headers added to each delivery').fill('x-tenant: 42');
+      await page.getByLabel('Retry schedule', { exact: true }).fill('0, 5s, 5m');
+      await page.getByLabel('Max deliveries per second').fill('50');
       await page.getByLabel('Max concurrent attempts').fill('3');
+      await page.getByLabel('Timeout (seconds)').fill('2.5');
       expect(await shown.violations('08-edit-endpoint')).toEqual([]);
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: '/acme' }).waitFor();
+      await page.getByRole('heading', { name: '/acme-2' }).waitFor();
       const [stored] = (await server.api('GET', '/v1/app/customer-42/endpoints')).json.data as { id: string }[];
       expect((await server.api('GET', `/v1/app/customer-42/endpoints/${stored?.id}`)).json).toMatchObject({
+        url: `${receiver.url}/acme-2`,
         description: 'Production',
         event_types: ['order.*'],
         filter: { path: '$.order', op: 'eq', value: 'A-7' },
+        headers: { 'x-tenant': '42' },
+        retry: { max_attempts: 3, schedule: [0, 5, 300] },
+        rate_limit: { per_second: 50 },
         concurrency: 3,
+        timeout_ms: 2_500,
       });
     });
 

@@ -326,6 +326,36 @@ const TOAST_MS = 15_000;
     }
   }, 60_000);
 
+  it('an endpoint with pending deliveries asks first: with a URL it can be undone, with a destination it cannot', async () => {
+    const target = await create('/v1/destinations', { name: 'Shared', type: 'https', url: `${receiver.url}/broken` });
+    await create('/v1/app', { uid: 'globex', name: 'Globex' });
+    const [own, shared] = [
+      await create('/v1/app/globex/endpoints', { url: `${receiver.url}/broken` }),
+      await create('/v1/app/globex/endpoints', { destination: target }),
+    ];
+    const [ownPath, sharedPath] = [`/v1/app/globex/endpoints/${own}`, `/v1/app/globex/endpoints/${shared}`];
+    await server.api('POST', '/v1/app/globex/event', { event_type: 'invoice.paid', payload: {} });
+    await shown.open('applications/globex/endpoints');
+    await row(`${receiver.url}/broken`).getByText('1 pending').waitFor();
+    await choose(`${receiver.url}/broken`, 'Disable');
+    await page.getByRole('dialog').getByText('Pending deliveries fail at their next attempt').waitFor();
+    expect(await shown.violations('12-pending')).toEqual([]);
+    expect(await statusOf(ownPath)).toBe('active');
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await toasts().getByRole('button', { name: 'Undo' }).waitFor();
+    expect(await statusOf(ownPath)).toBe('disabled');
+    await page.keyboard.press('z');
+    await toasts().getByText(`${receiver.url}/broken enabled`).waitFor();
+    expect(await statusOf(ownPath)).toBe('active');
+
+    await choose(target, 'Disable');
+    await page.getByRole('dialog').getByText('Pending deliveries are canceled.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await toasts().getByText(`${target} disabled`).waitFor();
+    expect(await statusOf(sharedPath)).toBe('disabled');
+    expect(await toasts().getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  }, 60_000);
+
   it('a suppression that was added manually is removed at once and restored, and the focus is not lost', async () => {
     await server.api('POST', '/v1/suppressions', { email: 'a@example.org' });
     await server.api('POST', '/v1/suppressions', { email: 'b@example.org' });

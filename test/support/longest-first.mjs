@@ -9,6 +9,7 @@ export const LONG = [
   'test/durability/kills.e2e-spec.ts',
   'test/durability/received.e2e-spec.ts',
   'test/conformance/fuzz.e2e-spec.ts',
+  'test/browser/console-axe.e2e-spec.ts',
   'test/durability/nemesis-processes.e2e-spec.ts',
   'test/durability/fan-out.e2e-spec.ts',
   'test/browser/docs.e2e-spec.ts',

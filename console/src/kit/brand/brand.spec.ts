@@ -1,5 +1,5 @@
 import { brandVariables, contrast, readable, rgbOf } from './brand';
-import { FONTS, fontFamily } from './fonts';
+import { fontFamily, FONTS } from './fonts';
 
 const GROUNDS = { light: '#f3f5f8', dark: '#252b33' } as const;
 
