@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { type EventType, useEventType, useEventTypes } from './portal-queries';
 import { p } from './texts';
 
@@ -14,7 +15,7 @@ export function Catalogue(): ReactNode {
       <div className="heading">
         <h2>{p('catalogue.title')}</h2>
       </div>
-      {isPending && <p role="status">{p('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {!isPending && error === null && data.length === 0 && <p className="empty">{p('catalogue.empty')}</p>}
       {groups.map((group) => (

@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -32,7 +33,7 @@ export function Deliveries({ of }: { of: string }): ReactNode {
         endpoint={of}
         onEndpoint={(endpoint) => go(endpoint === '' ? { at: 'deliveries' } : { at: 'deliveries', endpoint })}
       />
-      {isPending && <p role="status">{p('loading')}</p>}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {!isPending &&
         rows.length === 0 &&

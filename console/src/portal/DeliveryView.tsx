@@ -1,13 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageSkeleton } from '../kit/load/Skeleton';
 import { formatJson } from '../kit/json/format-json';
+import { JsonView } from '../kit/json/JsonView';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { NOTHING_FOUND, TextView } from '../kit/text/TextView';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { usePortal } from './context';
@@ -29,7 +32,7 @@ export function DeliveryView({ id, back }: { id: string; back: Place }): ReactNo
           ← {p('nav.deliveries')}
         </button>
       </p>
-      {isPending && <p role="status">{p('loading')}</p>}
+      {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -115,10 +118,17 @@ function Request({ event, text }: { event: Delivery; text: string | null }): Rea
       {text === null ? (
         <p className="quiet">{p(event.payload_erased_at === undefined ? 'delivery.too-large' : 'delivery.erased')}</p>
       ) : (
-        <pre className="payload">{formatJson(text) ?? text}</pre>
+        <Payload text={text} />
       )}
     </div>
   );
+}
+
+/** Shows a payload in colors, formatted without changing its characters. */
+function Payload({ text }: { text: string }): ReactNode {
+  const formatted = useMemo(() => formatJson(text), [text]);
+  if (formatted === null) return <TextView text={text} label={p('delivery.payload')} />;
+  return <JsonView text={formatted} label={p('delivery.payload')} found={NOTHING_FOUND} isFormatted />;
 }
 
 function Attempts({ event: { attempts } }: { event: Delivery }): ReactNode {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { usePortal } from './context';
@@ -20,7 +21,7 @@ export function Endpoints(): ReactNode {
           </button>
         )}
       </div>
-      {isPending && <p role="status">{p('loading')}</p>}
+      {isPending && <ListSkeleton rows={3} />}
       <FaultLine fault={error} />
       {data?.length === 0 && (
         <div className="empty">

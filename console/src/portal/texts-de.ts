@@ -6,7 +6,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   of: 'Webhooks · {name}',
   back: 'Zurück',
   'test-mark': 'Test',
-  loading: 'Lädt …',
   more: 'Weitere laden',
   cancel: 'Abbrechen',
   save: 'Speichern',

@@ -4,7 +4,6 @@ export const en = {
   of: 'Webhooks · {name}',
   back: 'Back',
   'test-mark': 'Test',
-  loading: 'Loading…',
   more: 'Load more',
   cancel: 'Cancel',
   save: 'Save',

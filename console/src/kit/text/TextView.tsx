@@ -17,7 +17,8 @@ export interface Found {
   current: number;
 }
 
-const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
+/** Result of a search that is not running. */
+export const NOTHING_FOUND: Found = { matches: [], length: 0, current: 0 };
 
 /** View of plain text. The text and its lines may have any length. */
 export function TextView({
