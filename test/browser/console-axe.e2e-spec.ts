@@ -47,18 +47,26 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
     for (const screen of screens) {
       const place = placeOf(screen, ids);
       if (place === null) continue;
-      await visitor.visit(place);
       visited += 1;
-      const marked = await visitor.page.evaluate(findMarkdown);
-      violations.push(...marked.map((text) => `${screen} (${state}) shows Markdown: ${text}`));
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await visitor.page.emulateMedia({ colorScheme });
-        const found = await violationsOf(visitor.page, colorScheme === 'dark' ? COLOR_RULES : null);
-        violations.push(...found.map((violation) => `${screen} (${state}, ${colorScheme}) ${violation}`));
-      }
+      violations.push(...(await check(visitor, place)).map((text) => `${screen} (${state}) ${text}`));
     }
     await visitor.close();
     return { visited, violations };
+  }
+
+  async function check(visitor: Visitor, place: string): Promise<string[]> {
+    try {
+      await visitor.move(place);
+    } catch (error) {
+      return [`does not open: ${String(error)}`];
+    }
+    const { page } = visitor;
+    const found = (await page.evaluate(findMarkdown)).map((text) => `shows Markdown: ${text}`);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await violationsOf(page, colorScheme === 'dark' ? COLOR_RULES : null)));
+    }
+    return found;
   }
 });
 

@@ -18,6 +18,12 @@ const BROKEN_ANSWER = JSON.stringify({
   },
 });
 
+/** The part of the console's router that the tests use. TanStack Router exposes the router to its developer tools. */
+interface Router {
+  subscribe(event: 'onResolved', listener: () => void): () => void;
+  history: { push(href: string): void };
+}
+
 /** A browser page that is signed in to one organization and shows the screens of the console in one state. */
 export class Visitor {
   private constructor(
@@ -52,6 +58,26 @@ export class Visitor {
     await this.settle();
   }
 
+  /** Opens a screen without loading the page again, as a click on a link does. Takes a fraction of the time of `visit`. */
+  async move(place: string): Promise<void> {
+    this.complaints.length = 0;
+    await this.page.evaluate(
+      async (href) => {
+        const { __TSR_ROUTER__: router } = globalThis as unknown as { __TSR_ROUTER__: Router };
+        const isResolved = new Promise<void>((resolve) => {
+          const stop = router.subscribe('onResolved', () => {
+            stop();
+            resolve();
+          });
+        });
+        router.history.push(href);
+        await isResolved;
+      },
+      new URL(this.base).pathname + place,
+    );
+    await this.settle();
+  }
+
   async close(): Promise<void> {
     await this.page.unrouteAll({ behavior: 'ignoreErrors' });
     await this.page.close();
@@ -79,7 +105,7 @@ export class Visitor {
   /** Waits until the screen shows its content. A screen that is still loading after the limit is shown as it is. */
   private async settle(): Promise<void> {
     await this.page.getByRole('main').waitFor();
-    await this.page.waitForTimeout(TRANSITION_MS * 2);
+    await this.page.waitForTimeout(TRANSITION_MS);
     if (this.state === 'loading') return;
     await this.page
       .waitForFunction(() => document.querySelector('main .skeleton, main [aria-busy="true"]') === null, undefined, {

@@ -116,4 +116,6 @@ function mixed(a: Rgb, b: Rgb, share: number): Rgb {
   return [part(0), part(1), part(2)];
 }
 
-const text = (colour: Rgb): string => `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+function text(colour: Rgb): string {
+  return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}
