@@ -6,8 +6,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { EditNotes, Notes } from '../kit/form/EditNotes';
-import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
@@ -26,7 +25,7 @@ const TABS = [
 export function ApplicationLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useApplication(id);
+  const { data, error } = useApplication(id);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -35,8 +34,7 @@ export function ApplicationLayout(): ReactNode {
           ← {t('nav.applications')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

@@ -6,9 +6,8 @@ import { answered, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
 import { SigningSecret } from '../kit/form/SigningSecret';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -30,7 +29,7 @@ import { useStatusChange } from './use-status-change';
 export function DestinationScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/destinations/$id' });
   const { environment: env, can } = useSigned();
-  const { data, error, isPending } = useDestination(id);
+  const { data, error } = useDestination(id);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -47,8 +46,7 @@ export function DestinationScreen(): ReactNode {
           </Link>
         )}
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

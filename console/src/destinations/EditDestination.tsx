@@ -6,7 +6,7 @@ import { answered } from '../api/client';
 import { deliveryChangesOf, deliveryDraftOf, deliveryFaultOf } from '../kit/delivery/delivery-draft';
 import { DeliveryFields } from '../kit/delivery/DeliveryFields';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type DestinationDetail, useDestination } from './destination-queries';
@@ -20,7 +20,7 @@ const FORWARDED = ['method', 'path', 'query'] as const;
 export function EditDestination(): ReactNode {
   const { id } = useParams({ from: '/$env/destinations/$id/edit' });
   const { environment: env, can } = useSigned();
-  const { data, error, isPending } = useDestination(id);
+  const { data, error } = useDestination(id);
   return (
     <div className="page">
       <title>{`${t('edit.title', { name: data?.name ?? id })} · Posthorn`}</title>
@@ -29,8 +29,7 @@ export function EditDestination(): ReactNode {
           ← {data?.name ?? id}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <h1>{t('edit.title', { name: data.name })}</h1>}
       {data && (can('write') ? <Form of={data} /> : <p>{t('needs-write')}</p>)}
     </div>

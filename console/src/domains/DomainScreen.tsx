@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
@@ -19,7 +19,7 @@ import { Reputation } from './Reputation';
 export function DomainScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/domains/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useDomain(id);
+  const { data, error } = useDomain(id);
   return (
     <div className="page">
       <title>{`${data?.domain ?? id} · Posthorn`}</title>
@@ -28,8 +28,7 @@ export function DomainScreen(): ReactNode {
           ← {t('nav.domains')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

@@ -5,8 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
@@ -27,7 +26,7 @@ const TABS = [
 export function EndpointLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useEndpoint(id);
+  const { data, error } = useEndpoint(id);
   return (
     <div className="page endpoint">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -36,8 +35,7 @@ export function EndpointLayout(): ReactNode {
           ← {t('nav.endpoints')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

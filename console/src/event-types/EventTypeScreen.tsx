@@ -5,7 +5,7 @@ import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Time } from '../kit/time/Time';
@@ -18,7 +18,7 @@ import { Subscribers } from './Subscribers';
 export function EventTypeScreen(): ReactNode {
   const { name } = useParams({ from: '/$env/event-types/$name' });
   const { environment: env, can } = useSigned();
-  const { data, error, isPending } = useEventType(name);
+  const { data, error } = useEventType(name);
   return (
     <div className="page">
       <title>{`${name} · Posthorn`}</title>
@@ -30,8 +30,7 @@ export function EventTypeScreen(): ReactNode {
           {t('event-type.events')}
         </PathLink>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={name} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
-import { FaultLine } from '../kit/form/FaultLine';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { keysOf } from '../kit/shortcuts/registry';
@@ -26,13 +26,17 @@ import { eventStatusOf, isAcknowledged } from './timeline';
 /** One event: properties, deliveries, responses and payload. */
 export function EventScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/events/$id' });
-  const { data: event, error, isPending, failureReason } = useEvent(id);
+  const { data: event, error, failureReason } = useEvent(id);
   return (
     <div className="page event">
       <title>{`${event?.event_type ?? id} · Posthorn`}</title>
       <Neighbours id={event?.id ?? id} />
-      {isPending && <EventSkeleton fault={failureReason} />}
-      <FaultLine fault={error} />
+      <PageState
+        name={id}
+        isLoaded={event !== undefined}
+        fault={error}
+        skeleton={<EventSkeleton fault={failureReason} />}
+      />
       {event && <Shown key={event.id} event={event} />}
     </div>
   );

@@ -4,8 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { IdLink } from '../kit/places';
 import { Progress } from '../kit/Progress';
@@ -19,7 +18,7 @@ import { isActive, type Job, useJob } from './job-queries';
 export function JobScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/jobs/$id' });
   const { environment: env, can } = useSigned();
-  const { data, error, isPending } = useJob(id);
+  const { data, error } = useJob(id);
   return (
     <div className="page">
       <title>{`${data === undefined ? id : describeKind(data)} · Posthorn`}</title>
@@ -28,8 +27,7 @@ export function JobScreen(): ReactNode {
           ← {t('nav.jobs')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">

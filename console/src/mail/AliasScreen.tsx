@@ -6,6 +6,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { PageState } from '../kit/load/PageState';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
@@ -29,7 +30,7 @@ export function AliasScreen(): ReactNode {
   const { alias: id } = useParams({ from: '/$env/inbox/$alias' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const { data, error, isPending } = useAlias(id);
+  const { data, error } = useAlias(id);
   useLeave(() => void navigate({ to: '/$env/inbox', params: { env } }));
   return (
     <div className="page">
@@ -39,8 +40,7 @@ export function AliasScreen(): ReactNode {
           ← {t('nav.inbox')}
         </Link>
       </nav>
-      {isPending && <ListSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} skeleton={<ListSkeleton />} />
       {data && (
         <>
           <div className="heading">

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -22,7 +22,7 @@ import { isNamed, MailBody } from './MailBody';
 export function EmailScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/emails/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useEmail(id);
+  const { data, error } = useEmail(id);
   const navigate = useNavigate();
   useLeave(() => void navigate({ to: '/$env/emails', params: { env } }));
   return (
@@ -36,8 +36,7 @@ export function EmailScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} email={data} />}
     </div>
   );

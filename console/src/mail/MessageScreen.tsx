@@ -3,8 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
-import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
@@ -25,7 +24,7 @@ export function MessageScreen(): ReactNode {
   const { alias, id } = useParams({ from: '/$env/inbox/$alias/$id' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const { data, error, isPending } = useMessage(alias, id);
+  const { data, error } = useMessage(alias, id);
   useLeave(() => void navigate({ to: '/$env/inbox/$alias', params: { env, alias } }));
   return (
     <div className="page">
@@ -38,8 +37,7 @@ export function MessageScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </nav>
-      {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} message={data} alias={alias} />}
     </div>
   );

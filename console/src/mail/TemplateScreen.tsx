@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
@@ -18,7 +18,7 @@ import { TemplateVersions } from './TemplateVersions';
 export function TemplateScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/templates/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useTemplate(id);
+  const { data, error } = useTemplate(id);
   return (
     <div className="page wide">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -27,8 +27,7 @@ export function TemplateScreen(): ReactNode {
           ← {t('nav.templates')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} template={data} />}
     </div>
   );

@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
+import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -17,7 +17,7 @@ import { TopicSubscriptions } from './TopicSubscriptions';
 export function TopicScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/topics/$id' });
   const { environment: env } = useSigned();
-  const { data, error, isPending } = useTopic(id);
+  const { data, error } = useTopic(id);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -26,8 +26,7 @@ export function TopicScreen(): ReactNode {
           ← {t('nav.topics')}
         </Link>
       </nav>
-      {isPending && <p role="status">{t('loading')}</p>}
-      <FaultLine fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
           <div className="heading">
