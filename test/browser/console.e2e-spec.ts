@@ -271,7 +271,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
       await time.getAttribute('aria-label'),
       await time.getAttribute('title'),
     ];
-    const local = new Intl.DateTimeFormat('en', {
+    const local = new Intl.DateTimeFormat('en-GB', {
       dateStyle: 'medium',
       timeStyle: 'medium',
       timeZone: 'Europe/Berlin',
