@@ -30,7 +30,9 @@ function findFaults(messageKeys: readonly string[]): string[] {
     return `${element.tagName.toLowerCase()}${classes} "${(element.textContent ?? '').trim().slice(0, 40)}"`;
   };
   const isShown = (element: Element): boolean =>
-    element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }) && element.closest('.offscreen') === null;
+    element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true }) &&
+    // Texts for screen readers only are clipped.
+    [element, ...ancestorsOf(element)].every((part) => getComputedStyle(part).clipPath !== 'inset(50%)');
   const ancestorsOf = (element: Element): Element[] => {
     const found: Element[] = [];
     for (let above = element.parentElement; above !== null; above = above.parentElement) found.push(above);
