@@ -66,8 +66,8 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     endpoint = page.url().split('/').at(-1) ?? '';
     expect(endpoint).toMatch(/^ep_/);
     const { url } = (await server.api('GET', `/v1/endpoints/${endpoint}`)).json as { url: string };
-    expect(await page.locator('.steps').innerText()).toContain(url);
-    await page.locator('.steps').getByRole('button', { name: 'Copy' }).click();
+    expect(await page.locator('.setup-steps').innerText()).toContain(url);
+    await page.locator('.setup-steps').getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
   });
 

@@ -152,7 +152,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
         'Accepted',
       ]);
       expect(steps[1]).toMatch(/HTTP 503.* · .*ms/s);
-      expect(await page.locator('.steps li').first().innerText()).toContain('✕');
+      expect(await page.locator('.schedule-steps li').first().innerText()).toContain('✕');
       expect(await page.locator('pre', { hasText: 'out of order' }).isVisible()).toBe(false);
       await timeline().locator('summary').press('Enter');
       await page.getByRole('group', { name: 'Response', exact: true }).getByText('out of order').waitFor();

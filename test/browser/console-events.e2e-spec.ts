@@ -260,7 +260,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     await page.locator('.why', { hasText: 'Next attempt' }).waitFor();
     await page.getByText('Attempt 1 of').waitFor();
 
-    expect(await page.locator('.steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*up to/s);
+    expect(await page.locator('.schedule-steps li[aria-current=step]').innerText()).toMatch(/Attempt 2.*up to/s);
     await page.locator('.attempt').getByText('Details', { exact: true }).click();
     expect(await page.getByRole('group', { name: 'Response', exact: true }).innerText()).toContain(
       'broken <img src=x onerror=alert(1)>',

@@ -72,7 +72,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
   it('first steps: the commands run unchanged, and each step is ticked when it is done', async () => {
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(page.url()).toBe(`${server.url}/console/live/overview`);
-    expect(await page.locator('.steps .done').count()).toBe(0);
+    expect(await page.locator('.first-steps .done').count()).toBe(0);
     await page.getByRole('button', { name: 'With curl' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'Hide key' }).waitFor();
@@ -81,7 +81,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     const text = (name: string): Promise<string> => page.getByLabel(name, { exact: true }).innerText();
     const [key, making] = [await text('Create an API key'), await text('Create a destination')];
     expect(run(key, making)).toMatch(/^dst_/);
-    await pass(page.locator('.steps li.done').nth(1));
+    await pass(page.locator('.first-steps li.done').nth(1));
     expect(await shown.violations('01-first-steps')).toEqual([]);
     const id = (await server.api('GET', '/v1/destinations')).json.data[0].id as string;
     expect(run(key, `DST=${id}`, await text('Send an event'))).toContain('"message_id":"msg_');

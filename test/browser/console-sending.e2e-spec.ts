@@ -46,14 +46,14 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
     it('first steps need no terminal, tick themselves, and survive a reload until they are closed', async () => {
       await page.getByRole('heading', { name: 'First steps' }).waitFor();
       await page.getByRole('button', { name: 'Create destination' }).click();
-      await page.locator('.steps li.done').first().waitFor();
+      await page.locator('.first-steps li.done').first().waitFor();
       expect(await shown.violations('01-first-steps')).toEqual([]);
       await page.getByRole('button', { name: 'Send sample event' }).click();
-      await page.locator('.steps li.done').nth(1).waitFor();
+      await page.locator('.first-steps li.done').nth(1).waitFor();
       await page.reload();
-      await page.locator('.steps li.done').nth(1).waitFor();
+      await page.locator('.first-steps li.done').nth(1).waitFor();
       expect(await shown.violations('02-first-steps-done')).toEqual([]);
-      await page.locator('.steps .actions').last().getByRole('button').click();
+      await page.locator('.first-steps .actions').last().getByRole('button').click();
       await page.reload();
       await page.getByRole('heading', { name: 'Overview' }).waitFor();
       await page.locator('.totals, .total').first().waitFor();

@@ -78,9 +78,9 @@ const SCREENS = [
     // Ignores the expected error: the first request has no session and is rejected.
     complaints.splice(0);
     await click('button', 'Create destination');
-    await appears('.steps li.done');
+    await appears('.first-steps li.done');
     await click('button', 'Send sample event');
-    await appears('.steps li.done + li.done');
+    await appears('.first-steps li.done + li.done');
     await take(page, '01-first-steps');
   }, 60_000);
 

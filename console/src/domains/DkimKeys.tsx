@@ -114,7 +114,7 @@ function ChangeMode({ domain, dkim, onClose }: { domain: Domain; dkim: Dkim; onC
     );
   return (
     <Confirm title={t('dkim.change')} action={t('save')} onConfirm={save} onClose={onClose}>
-      <fieldset className="choices">
+      <fieldset className="radio-cards">
         <legend>{t('dkim.signed-by')}</legend>
         {(['platform', ...ALGORITHMS] as const).map((each) => (
           <label key={each}>

@@ -64,7 +64,7 @@ export function NewDomain({ onClose }: { onClose: () => void }): ReactNode {
             placeholder="mail.example.com"
           />
         </label>
-        <fieldset className="choices">
+        <fieldset className="radio-cards">
           <legend>{t('domain.kind')}</legend>
           {KINDS.map((each) => (
             <label key={each}>

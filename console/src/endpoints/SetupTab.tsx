@@ -39,7 +39,7 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
   const needsSecret = isVerified && endpoint.verification !== 'jwt';
   const handshake = endpoint.response?.type ?? preset?.response ?? null;
   return (
-    <ol className="steps">
+    <ol className="setup-steps">
       <li>
         <strong>{preset === null ? t('steps.url-own') : t('steps.url', { provider: preset.name })}</strong>
         <p>

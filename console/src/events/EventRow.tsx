@@ -43,7 +43,7 @@ export function EventRow({
       style={{ transform: `translateY(${start}px)` }}
       data-id={row.id}
     >
-      <span role="cell" className="mark">
+      <span role="cell" className="row-select">
         <input
           type="checkbox"
           checked={isSelected}

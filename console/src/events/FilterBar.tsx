@@ -37,7 +37,12 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
   };
   const statuses = statusesOf(filters);
   return (
-    <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
+    <form
+      className="filters event-filters"
+      role="search"
+      aria-label={t('filter')}
+      onSubmit={(event) => event.preventDefault()}
+    >
       <SearchField value={filters.q ?? ''} onSearch={set} />
       <div className="filters-rest">
         <Choices

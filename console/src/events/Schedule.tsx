@@ -14,7 +14,7 @@ export function Schedule({ event }: { event: EventDetail }): ReactNode {
   return (
     <>
       <h3 id="schedule">{t('schedule')}</h3>
-      <ol className="steps" aria-labelledby="schedule">
+      <ol className="schedule-steps" aria-labelledby="schedule">
         {stepsOf(retry, made, delivery.status === 'retrying').map(({ number, state, seconds }) => (
           <Step key={number} number={number} state={state} seconds={seconds} />
         ))}

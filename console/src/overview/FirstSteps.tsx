@@ -14,7 +14,7 @@ export function FirstSteps({ destination, event, onClose }: StepsProps & { onClo
   const [way, setWay] = useState<(typeof WAYS)[number]>('click');
   const Steps = way === 'click' ? ClickSteps : CurlSteps;
   return (
-    <section className="steps empty" aria-labelledby="steps">
+    <section className="first-steps empty" aria-labelledby="steps">
       <div className="heading">
         <h2 id="steps">{t('first-steps.title')}</h2>
         <span className="actions" role="group" aria-label={t('first-steps.ways')}>
