@@ -91,7 +91,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('03-endpoints')).toEqual([]);
   });
 
-  it('messages of an application are listed, and its figures are shown as bars and as a table', async () => {
+  it('messages of an application are listed, and its figures are shown as a plot and as a table', async () => {
     for (let i = 0; i < 3; i += 1)
       await server.api('POST', '/v1/app/customer-42/event', { event_type: 'invoice.paid', payload: { i } });
     await server.api('POST', '/v1/app/customer-42/event', {
@@ -105,9 +105,9 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('04-messages')).toEqual([]);
     await tab('Metrics');
     await page.locator('.tiles dd', { hasText: /^3$/ }).nth(1).waitFor();
-    await page.getByText('View as table').click();
+    await page.getByText('View as table Outcomes').click();
     expect(await shown.violations('05-figures')).toEqual([]);
-    await page.getByRole('combobox', { name: 'Time' }).selectOption('1h');
+    await page.getByRole('link', { name: '1 h', exact: true }).click();
     await page.waitForURL('**/applications/*?range=1h');
   });
 

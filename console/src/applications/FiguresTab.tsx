@@ -1,16 +1,19 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
+import { OutcomePlots } from '../kit/plot/OutcomePlots';
 import { usePreferences } from '../kit/preferences';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { OVERVIEW_RANGES, type OverviewRange } from './application-filters';
+import { OVERVIEW_RANGES } from './application-filters';
 import { useApplication, useApplicationOverview } from './application-queries';
+
+const WINDOWS_MS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const;
 
 /** Messages sent to an application, and the results of their deliveries. */
 export function FiguresTab(): ReactNode {
@@ -18,35 +21,47 @@ export function FiguresTab(): ReactNode {
   const { range = '24h' } = useSearch({ from: '/$env/applications/$id/' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
+  const openEvents = (fromMs: number, toMs: number): void =>
+    void navigate({
+      to: '/$env/events',
+      params: { env },
+      search: { application: id, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
+    });
   const { data: application } = useApplication(id);
   const { data, error, isPending } = useApplicationOverview(id, range);
   return (
     <>
-      <form className="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          {t('filter.range')}
-          <select
-            value={range}
-            onChange={(event) =>
-              void navigate({
-                to: '/$env/applications/$id',
-                params: { env, id },
-                search: { range: event.target.value as OverviewRange },
-              })
-            }
-          >
-            {OVERVIEW_RANGES.map((each) => (
-              <option key={each} value={each}>
-                {t(`overview-range.${each}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-      </form>
+      <div className="heading">
+        <h2>{t('application.figures')}</h2>
+        <nav className="ranges" aria-label={t('overview.range')}>
+          {OVERVIEW_RANGES.map((each) => (
+            <Link
+              key={each}
+              to="/$env/applications/$id"
+              params={{ env, id }}
+              search={{ range: each }}
+              replace
+              resetScroll={false}
+              aria-current={each === range ? 'true' : undefined}
+              className="button"
+            >
+              {t(`overview.range.${each}`)}
+            </Link>
+          ))}
+        </nav>
+      </div>
       {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
       {data && <Totals of={data} id={id} />}
-      {data && <Bars of={data} />}
+      {data && (
+        <OutcomePlots
+          windows={data.data}
+          windowMs={WINDOWS_MS[data.window]}
+          latency={data.total.latency_ms}
+          cursorKey="application"
+          onRange={openEvents}
+        />
+      )}
       {application && (
         <dl className="facts">
           <div>
@@ -114,59 +129,5 @@ function Totals({ of: { total, waiting }, id }: { of: Schemas['OverviewItem']; i
         </dd>
       </div>
     </dl>
-  );
-}
-
-/** Chart of an application's deliveries per time window, with the same figures as a table. */
-function Bars({ of: { data } }: { of: Schemas['OverviewItem'] }): ReactNode {
-  const most = Math.max(1, ...data.map(({ delivered, failed, dlq }) => delivered + failed + dlq));
-  const busy = data.filter(({ received, attempts }) => received + attempts > 0);
-  return (
-    <section aria-labelledby="bars">
-      <h2 id="bars">{t('figure.bars')}</h2>
-      <div className="bars" aria-hidden="true">
-        {data.map(({ start, delivered, failed, dlq }) => (
-          <span key={start} className="bar">
-            <span className="bar-bad" style={{ height: `${((failed + dlq) / most) * 100}%` }} />
-            <span className="bar-good" style={{ height: `${(delivered / most) * 100}%` }} />
-          </span>
-        ))}
-      </div>
-      <p className="quiet legend">
-        <span>
-          <i className="bar-good" /> {t('figure.delivered')}
-        </span>{' '}
-        <span>
-          <i className="bar-bad" /> {t('figure.failed')}
-        </span>
-      </p>
-      <details>
-        <summary>{t('figure.table')}</summary>
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('figure.table')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('filter.range')}</th>
-                <th scope="col">{t('figure.sent')}</th>
-                <th scope="col">{t('figure.delivered')}</th>
-                <th scope="col">{t('figure.failed')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {busy.map(({ start, received, delivered, failed, dlq }) => (
-                <tr key={start}>
-                  <td>
-                    <Time at={start} />
-                  </td>
-                  <td>{received}</td>
-                  <td>{delivered}</td>
-                  <td>{failed + dlq}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
-    </section>
   );
 }

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
 import { localeOf } from '../time/locale-of';
 import { colourOf, faded } from './colours';
-import { drawnSeries, type Plotted, type Series } from './series';
+import { drawnSeries, isolatedIndexes, type Plotted, type Series } from './series';
 
 /** Props of `PlotCanvas`. */
 export interface PlotCanvasProps extends Plotted {
@@ -127,7 +127,11 @@ function optionsOf(place: HTMLElement, cursorKey: string, language: string, now:
 
 function seriesOf({ label, kind, tone, dash = 'solid' }: Series, place: HTMLElement): uPlot.Series {
   const stroke = colourOf(place, `--${tone}`);
-  if (kind === 'line') return { label, stroke, width: 2, dash: [...DASHES[dash]], points: { size: 5 } };
+  if (kind === 'line') {
+    // A line has no length at a value without neighbors, so that the value needs a point.
+    const filter = (plot: uPlot, index: number): number[] => isolatedIndexes(plot.data[index] ?? []);
+    return { label, stroke, width: 2, dash: [...DASHES[dash]], points: { size: 5, show: true, filter } };
+  }
   const paths = uPlot.paths.bars?.({ size: [0.75, 48], align: 1 });
   const fill = kind === 'bars' ? faded(stroke, 45) : dash === 'solid' ? stroke : stripes(stroke, place);
   return { label, stroke, width: 1, fill, points: { show: false }, ...(paths && { paths }) };

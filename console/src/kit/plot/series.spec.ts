@@ -1,4 +1,4 @@
-import { drawnSeries, isZero, type Series } from './series';
+import { drawnSeries, isolatedIndexes, isZero, type Series } from './series';
 
 const series = (kind: Series['kind'], values: readonly (number | null)[]): Series => ({
   label: kind,
@@ -45,5 +45,20 @@ describe('drawnSeries', () => {
     ],
   ])('%s', (_, given, expected) => {
     expect(drawnSeries(given).map(({ of, values }) => [of, values])).toEqual(expected);
+  });
+});
+
+describe('isolatedIndexes', () => {
+  it.each<[values: (number | null)[], expected: number[]]>([
+    [[], []],
+    [[4], [0]],
+    [[null, 4, null], [1]],
+    [
+      [0, null, 4],
+      [0, 2],
+    ],
+    [[1, 2, null, 3, null, null], [3]],
+  ])('%j: %j', (values, expected) => {
+    expect(isolatedIndexes(values)).toEqual(expected);
   });
 });

@@ -28,6 +28,12 @@ export interface Plotted {
 /** Returns whether a series has no value other than zero. The plot does not draw such a series. */
 export const isZero = ({ values }: Pick<Series, 'values'>): boolean => values.every((value) => !value);
 
+/** Returns the indexes of the values whose neighbors are unknown. */
+export const isolatedIndexes = (values: ArrayLike<number | null | undefined>): number[] =>
+  Array.from(values, (_value, index) => index).filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
+
 /** A series with the values to draw. */
 export interface DrawnSeries {
   of: Series;

@@ -8,11 +8,6 @@ export const destinationsDe: Readonly<Record<keyof typeof destinationsEn, string
   'destinations.none-match': 'Keine Ziele entsprechen diesen Filtern.',
   'destinations.day': 'Letzte 24 Stunden',
   'destination.figures': 'Metriken',
-  'destination.ended': 'Zustellungen',
-  'destination.delivered': 'Zugestellt',
-  'destination.failed': 'Fehlgeschlagen oder Dead-Letter',
-  'destination.retried': 'Wiederholt',
-  'destination.latency': 'Latenz der Versuche',
   'destination.timeline': 'Wiederholungsplan',
   'destination.timeline-text':
     'Spätester Zeitpunkt jedes Versuchs, gerechnet ab dem ersten. Zufälliger Jitter verkürzt jede Pause.',

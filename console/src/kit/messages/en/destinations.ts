@@ -6,11 +6,6 @@ export const destinationsEn = {
   'destinations.none-match': 'No destinations match these filters.',
   'destinations.day': 'Last 24 hours',
   'destination.figures': 'Metrics',
-  'destination.ended': 'Deliveries',
-  'destination.delivered': 'Delivered',
-  'destination.failed': 'Failed or dead-lettered',
-  'destination.retried': 'Retried',
-  'destination.latency': 'Attempt latency',
   'destination.timeline': 'Retry schedule',
   'destination.timeline-text':
     'Latest time of each attempt, measured from the first. Random jitter shortens each delay.',
