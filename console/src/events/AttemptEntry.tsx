@@ -8,6 +8,7 @@ import { formatDuration } from '../kit/time/format';
 import { Since } from '../kit/time/Since';
 import { signedCurlOf } from './curl';
 import { type EventDetail, useRetry } from './event-queries';
+import { formatResponseStatus } from './response-status';
 import { Target } from './Target';
 import type { TimelineEntry } from './timeline';
 
@@ -26,7 +27,7 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
   const retry = useRetry(attempt.destination, event.application);
   const { number, status, error, duration_ms, response_excerpt: excerpt, destination, replayed } = attempt;
   const hasExcerpt = excerpt !== null && excerpt !== '';
-  const result = status === null ? word('error', error ?? 'connection') : `HTTP ${status}`;
+  const result = status === null ? word('error', error ?? 'connection') : formatResponseStatus(event, status);
   return (
     <li className={`attempt ${isGood ? 'good' : 'bad'}`}>
       <span className="attempt-line">

@@ -8,6 +8,7 @@ import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import type { ColumnId } from './columns';
 import { rememberOpened } from './list-place';
+import { formatResponseStatus } from './response-status';
 import { rowStatusOf } from './timeline';
 
 interface EventRowProps {
@@ -94,7 +95,7 @@ function Cell({
     case 'attempts':
       return row.attempt_count === 0 ? '–' : t('count', { count: row.attempt_count });
     case 'answer':
-      return <Answer of={row.last_attempt} />;
+      return <Answer of={row} />;
     case 'next':
       return row.next_attempt_at === null ? '–' : <Since at={row.next_attempt_at} nowMs={nowMs} isShort />;
     case 'received':
@@ -115,8 +116,12 @@ function Cell({
 }
 
 /** Result of the last attempt: the status code, or the error in words. */
-function Answer({ of }: { of: EventItem['last_attempt'] }): ReactNode {
-  if (of === null) return '–';
-  const text = of.error === null ? `HTTP ${of.status ?? ''}` : word('error', of.error);
+function Answer({ of }: { of: EventItem }): ReactNode {
+  const { last_attempt: last } = of;
+  if (last === null) return '–';
+  const text =
+    last.error !== null || last.status === null
+      ? word('error', last.error ?? 'connection')
+      : formatResponseStatus(of, last.status);
   return <span title={text}>{text}</span>;
 }

@@ -18,6 +18,7 @@ import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
 import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
+import { isEmail } from './response-status';
 
 /** Height of a row by density, as in the style sheet. */
 const ROW_PX = { comfortable: 40, compact: 30 } as const;
@@ -195,8 +196,10 @@ function useMore({ rows: { count }, pages, isFull }: EventList, last: number): v
   }, [last, count, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isFull]);
 }
 
-function targetOf({ destination, endpoint }: EventItem, name: string | undefined): string {
-  return name ?? destination ?? endpoint ?? '';
+/** Name of a row's target. Emails have an internal destination, which the list of destinations does not contain. */
+function targetOf(row: EventItem, name: string | undefined): string {
+  if (name !== undefined) return name;
+  return isEmail(row) ? t('target.email') : (row.destination ?? row.endpoint ?? '');
 }
 
 /** Selects one row, or with shift the range from the previously selected row. */

@@ -1,5 +1,6 @@
 import { type MessageKey, t, word } from '../kit/messages/t';
 import type { EventDetail } from './event-queries';
+import { formatResponseStatus } from './response-status';
 import { isAcknowledged } from './timeline';
 
 /** Returns the key of the message that explains an event's state, with the message's parameters. */
@@ -8,12 +9,13 @@ export function explanationOf({
   deliveries,
   attempts,
   note,
-}: Pick<EventDetail, 'status' | 'deliveries' | 'attempts' | 'note'>): {
+  event_type,
+}: Pick<EventDetail, 'status' | 'deliveries' | 'attempts' | 'note' | 'event_type'>): {
   key: MessageKey;
   values: Record<string, string | number>;
 } | null {
   const last = attempts.at(-1);
-  const answer = answerOf(last);
+  const answer = answerOf({ event_type }, last);
   switch (status) {
     case 'delivered':
       return attempts.length === 0
@@ -37,9 +39,9 @@ export function explanationOf({
   }
 }
 
-function answerOf(last: EventDetail['attempts'][number] | undefined): string {
+function answerOf(event: { event_type: string }, last: EventDetail['attempts'][number] | undefined): string {
   if (last === undefined) return '';
-  return last.status === null ? `error:${last.error ?? ''}` : `HTTP ${last.status}`;
+  return last.status === null ? `error:${last.error ?? ''}` : formatResponseStatus(event, last.status);
 }
 
 /**

@@ -157,6 +157,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'column.status': 'Status',
   'column.type': 'Event-Typ',
   'column.target': 'Ziel',
+  'target.email': 'E-Mail',
   'column.received': 'Empfangen',
   'column.id': 'ID',
   selection: 'Ausgewählte Events',

@@ -155,6 +155,7 @@ export const en = {
   'column.status': 'Status',
   'column.type': 'Event type',
   'column.target': 'Target',
+  'target.email': 'Email',
   'column.received': 'Received',
   'column.id': 'ID',
   selection: 'Selected events',
