@@ -157,7 +157,7 @@ const TRY_MS = 1_500;
   it('overview: success rate first, pending deliveries, one plot of outcomes, and problems by target with their fix', async () => {
     await openUntil('overview', page.locator('.concern-groups > li').filter({ hasText: 'Flaky' }));
     const totals = page.getByRole('list', { name: 'Totals' }).getByRole('listitem');
-    expect(await totals.first().innerText()).toMatch(/Success rate of attempts\s+\d+(\.\d+)?%\s+\d+ of \d+ attempts/);
+    expect(await totals.first().innerText()).toMatch(/Success rate\s+\d+(\.\d+)?%\s+\d+ of \d+ attempts/);
     expect(await totals.nth(1).innerText()).toMatch(/Pending\s+3/);
     await page.locator('.plot-canvas canvas').nth(1).waitFor();
     expect(await page.locator('.plot').count()).toBe(2);

@@ -1,5 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import { SERVICE, signOut } from '../api/client';
+import { Icon } from '../kit/icon/Icon';
 import { t, word } from '../kit/messages/t';
 import { prefer, type Preferences, usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
@@ -25,7 +26,9 @@ export function AccountMenu({ onHelp, onCalls }: { onHelp: () => void; onCalls: 
         if (!event.currentTarget.contains(event.relatedTarget)) close();
       }}
     >
-      <summary>{session.name}</summary>
+      <summary title={session.name}>
+        <Icon name="account" /> <span>{session.name}</span>
+      </summary>
       <div className="panel">
         <p className="quiet">{t('account.scope', { scope: word('scope', session.scope) })}</p>
         <label>

@@ -82,7 +82,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       <button type="button" onClick={() => void switchStatus()}>
         {t(of.status === 'active' ? 'disable' : 'enable')}
       </button>
-      {(Object.keys(labels) as Asked[]).map((act) => (
+      {(['test', 'recover'] as const).map((act) => (
         <button key={act} type="button" onClick={() => setAsked(act)}>
           {labels[act]}
         </button>
@@ -95,6 +95,9 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
           )
         }
       />
+      <button type="button" onClick={() => setAsked('delete')}>
+        {labels.delete}
+      </button>
       {isDisabling && <DisableOwnEndpoint app={app} of={of} onClose={() => setDisabling(false)} />}
       {job !== null && (
         <span role="status">

@@ -13,7 +13,10 @@ export function DayLine({ id, isAsked }: { id: string; isAsked: boolean }): Reac
   const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
   return (
     <span className="day-line">
-      {data && <Sparkline good={good} bad={bad} label={t('plot.sparkline', { good: sum(good), bad: sum(bad) })} />}
+      {data && sum(good) + sum(bad) === 0 && '–'}
+      {data && sum(good) + sum(bad) > 0 && (
+        <Sparkline good={good} bad={bad} label={t('plot.sparkline', { good: sum(good), bad: sum(bad) })} />
+      )}
     </span>
   );
 }

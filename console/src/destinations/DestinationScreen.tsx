@@ -115,7 +115,10 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
         <div>
           <dt>URL</dt>
           <dd>
-            <code>{of.url}</code> <CopyButton text={of.url} label={t('copy')} />
+            <code className="clamped" title={of.url}>
+              {of.url}
+            </code>{' '}
+            <CopyButton text={of.url} label={t('copy')} />
           </dd>
         </div>
       )}
@@ -176,9 +179,6 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
   };
   return (
     <span className="actions">
-      <span role="status" className="quiet">
-        {cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}
-      </span>
       <Link to="/$env/destinations/$id/edit" params={{ env, id: of.id }} className="button">
         {t('edit')}
       </Link>
@@ -198,6 +198,9 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
       <button type="button" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
+      <span role="status" className="quiet">
+        {cancelled === null ? '' : t('destination.cancelled', { count: cancelled })}
+      </span>
       {asked === 'recover' && <Recover id={of.id} onClose={() => setAsked(null)} />}
       {asked === 'cancel' && (
         <CancelWaiting id={of.id} name={of.name} onDone={setCancelled} onClose={() => setAsked(null)} />

@@ -46,7 +46,7 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { id: 'health', label: t('health'), cell: (of) => <Health of={of} />, isFlexible: true },
+    { id: 'health', label: t('health'), cell: (of) => <Health of={of} />, isFlexible: true, weight: 3 },
     { id: 'day', label: t('destinations.day'), cell: ({ id }) => <Day id={id} /> },
     { id: 'type', label: t('destination.type'), cell: ({ type }) => type },
     { id: 'url', label: 'URL', cell: ({ url }) => url ?? '–', isFlexible: true },
@@ -73,7 +73,7 @@ function Health({ of }: { of: Destination }): ReactNode {
   return (
     <span ref={ref} className="health-line">
       <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
-      {of.validation !== 'valid' && <Status of={of.validation} kind="validation" />}
+      {of.type !== 'pull' && of.validation !== 'valid' && <Status of={of.validation} kind="validation" />}
     </span>
   );
 }

@@ -104,17 +104,19 @@ function Form({ of }: { of: DestinationDetail }): ReactNode {
             fault={deliveryFault}
             onChange={(edited) => setDraft((now) => ({ ...now, delivery: { ...now.delivery, ...edited } }))}
           />
-          <label>
-            {t('destination.threshold')}
-            <input
-              type="number"
-              min={1}
-              max={1_000}
-              value={draft.target.threshold}
-              placeholder="10"
-              onChange={(event) => setTarget({ threshold: event.target.value })}
-            />
-          </label>
+          <div className="fields">
+            <label>
+              {t('destination.threshold')}
+              <input
+                type="number"
+                min={1}
+                max={1_000}
+                value={draft.target.threshold}
+                placeholder="10"
+                onChange={(event) => setTarget({ threshold: event.target.value })}
+              />
+            </label>
+          </div>
         </>
       )}
       <FaultLine fault={fault} />

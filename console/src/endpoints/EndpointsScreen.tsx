@@ -29,7 +29,7 @@ export function EndpointsScreen(): ReactNode {
       <div className="heading">
         <h1>{t('nav.endpoints')}</h1>
         {count && rows.length > 0 && (
-          <span className="quiet">
+          <span className="count">
             {t(count.is_capped ? 'list.count-capped' : 'list.count', { count: count.value })}
           </span>
         )}

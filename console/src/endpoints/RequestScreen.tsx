@@ -7,10 +7,12 @@ import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson } from '../kit/json/format-json';
+import { JsonView } from '../kit/json/JsonView';
 import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
+import { NOTHING_FOUND, TextView } from '../kit/text/TextView';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CodeLogs } from './CodeLogs';
@@ -18,7 +20,8 @@ import { type RequestDetail, useRequest } from './endpoint-queries';
 import { bytesOf } from './request-body';
 import { describeNote } from './request-note';
 
-const SHOWN_MAX = 200_000;
+/** Longer bodies are shown unformatted. */
+const FORMATTED_MAX = 200_000;
 
 /** One raw request: its content as received, the response, and the result with its reason. */
 export function RequestScreen(): ReactNode {
@@ -173,10 +176,9 @@ function Body({ of }: { of: RequestDetail }): ReactNode {
   const isText = of.body_encoding === 'text';
   const [isFormatted, setFormatted] = useState(true);
   const formatted = useMemo(
-    () => (isText && of.body.length <= SHOWN_MAX ? formatJson(of.body) : null),
+    () => (isText && of.body.length <= FORMATTED_MAX ? formatJson(of.body) : null),
     [isText, of.body],
   );
-  const shown = isFormatted && formatted !== null ? formatted : of.body;
   return (
     <section aria-labelledby="body">
       <h3 id="body">{t('request.body')}</h3>
@@ -210,10 +212,11 @@ function Body({ of }: { of: RequestDetail }): ReactNode {
               {!isText && ` · ${t('request.base64')}`}
             </span>
           </p>
-          <pre className="payload" tabIndex={0} role="group" aria-label={t('request.body')}>
-            {shown.slice(0, SHOWN_MAX)}
-          </pre>
-          {shown.length > SHOWN_MAX && <p className="quiet">{t('payload.cut')}</p>}
+          {isFormatted && formatted !== null ? (
+            <JsonView text={formatted} label={t('request.body')} found={NOTHING_FOUND} isFormatted />
+          ) : (
+            <TextView text={of.body} label={t('request.body')} />
+          )}
         </>
       )}
     </section>

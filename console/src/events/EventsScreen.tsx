@@ -5,9 +5,9 @@ import { serviceNowMs } from '../api/client';
 import { Choices } from '../kit/form/Choices';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
-import { prefer, usePreferences } from '../kit/preferences';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
+import { DensityButton } from '../kit/table/DensityButton';
 import { useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import { asColumns, COLUMNS, columnsOf, type EventSearch, filtersOf, NARROW_COLUMNS } from './columns';
@@ -55,7 +55,7 @@ export function EventsScreen(): ReactNode {
     <div className="events page wide">
       <title>{`${t('nav.events')} · Posthorn`}</title>
       <Heading search={search} filters={filters} list={list} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
-      <FilterBar search={search} filters={filters} />
+      {(!isEmpty || isFiltered) && <FilterBar search={search} filters={filters} />}
       <FaultLine fault={pages.isFetchNextPageError ? null : pages.error} />
       <News list={list} />
       {isSelecting && (
@@ -130,7 +130,6 @@ interface HeadingProps {
 function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
-  const { density } = usePreferences();
   const [exported, setExported] = useState<EventQuery | null>(null);
   // Counts the events only after the rows have loaded, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
@@ -155,13 +154,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
         chosen={chosen}
         onChange={choose}
       />
-      <button
-        type="button"
-        aria-pressed={density === 'compact'}
-        onClick={() => prefer({ density: density === 'compact' ? 'comfortable' : 'compact' })}
-      >
-        {t('events.compact')}
-      </button>
+      <DensityButton />
       <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>
         {t('export')}
       </button>

@@ -47,7 +47,11 @@ export function JobScreen(): ReactNode {
             <Progress
               done={data.scanned}
               of={data.state === 'completed' ? data.scanned : data.total_estimate}
-              label={t('jobs.progress-of', { scanned: data.scanned, total: data.total_estimate })}
+              label={
+                data.state === 'completed'
+                  ? t('jobs.progress-done', { scanned: data.scanned, total: data.scanned })
+                  : t('jobs.progress-of', { scanned: data.scanned, total: data.total_estimate })
+              }
             />
           </div>
           {data.resumed_from !== null && <p className="quiet">{t('jobs.resumed', { count: data.resumed_from })}</p>}

@@ -103,7 +103,11 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
         <Progress
           done={scanned}
           of={state === 'completed' ? scanned : total}
-          label={t('jobs.progress-of', { scanned, total })}
+          label={
+            state === 'completed'
+              ? t('jobs.progress-done', { scanned, total: scanned })
+              : t('jobs.progress-of', { scanned, total })
+          }
         />
       ),
     },

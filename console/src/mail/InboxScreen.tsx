@@ -65,15 +65,16 @@ function AliasTable({ rows }: { rows: readonly Alias[] }): ReactNode {
       id: 'address',
       label: t('alias.address'),
       cell: ({ id, address }) => (
-        <>
-          <CopyButton text={address} label={t('copy')} name={`${t('copy')}: ${address}`} />{' '}
+        <span className="copied-cell">
           <Link to="/$env/inbox/$alias" params={{ env, alias: id }}>
             {address}
           </Link>
-        </>
+          <CopyButton text={address} label={t('copy')} name={`${t('copy')}: ${address}`} />
+        </span>
       ),
       full: ({ address }) => address,
       isFlexible: true,
+      weight: 2,
     },
     {
       id: 'destinations',

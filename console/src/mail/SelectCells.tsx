@@ -7,18 +7,20 @@ interface SelectAllProps {
   onMark: () => void;
 }
 
-/** Checkbox that selects all rows of a list. */
+/** Checkbox that selects all rows of a list. Its label is visible on phones, where the checkbox is above the cards. */
 export function SelectAll({ count, selected, onMark }: SelectAllProps): ReactNode {
   return (
-    <input
-      type="checkbox"
-      aria-label={t('mail.select-all')}
-      checked={selected > 0 && selected === count}
-      ref={(box) => {
-        if (box !== null) box.indeterminate = selected > 0 && selected < count;
-      }}
-      onChange={onMark}
-    />
+    <label className="mail-select-all">
+      <input
+        type="checkbox"
+        checked={selected > 0 && selected === count}
+        ref={(box) => {
+          if (box !== null) box.indeterminate = selected > 0 && selected < count;
+        }}
+        onChange={onMark}
+      />
+      <span>{t('mail.select-all')}</span>
+    </label>
   );
 }
 

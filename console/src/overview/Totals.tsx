@@ -55,8 +55,8 @@ export function Totals({ of: { total, waiting, since } }: { of: Overview }): Rea
           latency === null
             ? ' '
             : t('overview.half', {
-                p50: formatDuration(latency.p50, language),
-                p99: formatDuration(latency.p99, language),
+                p50: formatDuration(latency.p50, language).replaceAll(' ', '\u00a0'),
+                p99: formatDuration(latency.p99, language).replaceAll(' ', '\u00a0'),
               })
         }
       />

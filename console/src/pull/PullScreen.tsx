@@ -101,6 +101,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
       label: t('pull.health'),
       cell: ({ backlog, committed_through: through }) => <Health backlog={backlog} through={through} />,
       isFlexible: true,
+      weight: 2,
     },
     {
       id: 'backlog',

@@ -39,6 +39,7 @@ export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactN
       options={options}
       onText={setText}
       onPick={onChange}
+      placeholder={t('picker.name-or-id')}
     />
   );
 }

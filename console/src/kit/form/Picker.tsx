@@ -20,10 +20,20 @@ interface PickerProps {
   onText: (text: string) => void;
   /** Called with the id of the picked option, or with the typed text (a URL, or an application's `uid`). */
   onPick: (id: string) => void;
+  /** Text of the empty field. */
+  placeholder?: string;
 }
 
 /** Combobox that searches by name and returns the id (ARIA combobox pattern with a listbox). */
-export function Picker({ label, value, shown, options, onText, onPick }: PickerProps): ReactNode {
+export function Picker({
+  label,
+  value,
+  shown,
+  options,
+  onText,
+  onPick,
+  placeholder = t('picker.any'),
+}: PickerProps): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);
   const list = useId();
@@ -76,7 +86,7 @@ export function Picker({ label, value, shown, options, onText, onPick }: PickerP
         size={16}
         maxLength={256}
         aria-activedescendant={isOpen && chosen >= 0 ? `${list}-${chosen}` : undefined}
-        placeholder={t('picker.any')}
+        placeholder={placeholder}
         value={text ?? shown}
         title={value === '' ? undefined : value}
         onChange={({ target }) => type(target.value)}

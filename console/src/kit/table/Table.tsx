@@ -1,10 +1,10 @@
 import './table.css';
 import { type ReactNode, useMemo, useRef } from 'react';
-import { Icon } from '../icon/Icon';
 import { type MenuItem, RowMenu } from '../menu/RowMenu';
 import { t } from '../messages/t';
-import { prefer, usePreferences } from '../preferences';
+import { usePreferences } from '../preferences';
 import { ColumnHandle, handleIds } from './ColumnHandle';
+import { DensityButton } from './DensityButton';
 import { showFullText } from './show-full-text';
 import { type ColumnWidths, useColumnWidths } from './use-column-widths';
 import { useFittedWidths } from './use-fitted-widths';
@@ -21,6 +21,8 @@ export interface Column<Row> {
   full?: (row: Row) => string;
   /** Whether the column shares the space that the other columns leave, and shortens long text. */
   isFlexible?: boolean;
+  /** Weight of a flexible column: with 2, it gets twice the space of the others. Default: 1. */
+  weight?: number;
   /** Control for all rows, which the header shows instead of the label. The column is as narrow as its controls. */
   control?: ReactNode;
 }
@@ -55,6 +57,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   };
   const looks = columns.map(lookOf);
   const shape = looks.join();
+  const weights = columns.reduce((sum, { weight = 1 }, index) => sum + (looks[index] === 'flexible' ? weight : 0), 0);
   useFittedWidths(region, sizing.widths, shape);
   // Rows are memoized, because only the header changes while the user drags a column border.
   const body = useMemo(
@@ -76,7 +79,9 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   // The table roles are explicit, because the CSS that shows rows as cards removes the default roles.
   return (
     <>
-      <DensitySwitch />
+      <div className="table-bar">
+        <DensityButton />
+      </div>
       <div
         ref={region}
         className={`table-region ${density}`}
@@ -94,7 +99,7 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
                   list={id}
                   column={column}
                   look={looks[index] ?? 'plain'}
-                  share={100 / looks.filter((look) => look === 'flexible').length}
+                  share={(100 * (column.weight ?? 1)) / weights}
                   sizing={sizable.includes(column) ? sizing : null}
                 />
               ))}
@@ -175,22 +180,4 @@ function Cell<Row>({ column: { label, cell, full }, look, row }: CellProps<Row>)
 
 function RowActions({ name, items }: { name: string; items: readonly MenuItem[] }): ReactNode {
   return items.length === 0 ? null : <RowMenu name={t('table.actions-of', { name })} items={items} />;
-}
-
-function DensitySwitch(): ReactNode {
-  const { density } = usePreferences();
-  const isCompact = density === 'compact';
-  return (
-    <div className="table-bar">
-      <button
-        type="button"
-        aria-label={t('table.compact')}
-        title={t('table.compact')}
-        aria-pressed={isCompact}
-        onClick={() => prefer({ density: isCompact ? 'comfortable' : 'compact' })}
-      >
-        <Icon name="rows" />
-      </button>
-    </div>
-  );
 }

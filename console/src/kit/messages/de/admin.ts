@@ -35,7 +35,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'members.name': 'Name',
   'members.role': 'Rolle',
   'members.role-of': 'Rolle von {name}',
-  'members.seen': 'Zuletzt angemeldet',
+  'members.seen': 'Letzte Anmeldung',
   'members.never': 'Nie',
   'members.remove': 'Entfernen',
   'members.remove-text':

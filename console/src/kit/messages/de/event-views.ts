@@ -4,7 +4,7 @@ import type { eventViewsEn } from '../en/event-views';
 export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> = {
   'search-any': 'ID oder Typ',
   'search-any.hint':
-    'Findet Events über jede genaue ID: von Event, Nachricht, Anfrage oder Zustellung, die webhook-id oder die Zustellungs-ID des Anbieters. Jeder andere Text ist ein genauer Event-Typ.',
+    'Genaue ID von Event, Nachricht, Anfrage oder Zustellung, webhook-id oder Zustellungs-ID des Anbieters. Anderer Text ist ein genauer Event-Typ.',
   'search-any.event': 'Sucht das Event mit dieser ID.',
   'search-any.delivery': 'Sucht das Event dieser Zustellung.',
   'search-any.message': 'Sucht die Events dieser Nachricht, auch als webhook-id bekannt.',
@@ -23,7 +23,6 @@ export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> =
     'Sucht die Events mit genau diesem Typ. Für die Zustellungs-ID eines Anbieters den gleichnamigen Filter verwenden.',
   'filter.error.status': 'Status der Antwort',
   'filter.error.none': 'Keine Antwort',
-  'events.compact': 'Kompakte Zeilen',
   timeline: 'Verlauf',
   'timeline.accepted': 'Angenommen',
   'timeline.next': 'Nächster Versuch',

@@ -6,6 +6,7 @@ export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   counting: 'Wird gezählt …',
   waits: 'Der Dienst ist ausgelastet. Fortsetzung in {seconds} s.',
   'picker.any': 'Alle',
+  'picker.name-or-id': 'Name oder ID',
   recover: 'Fehlgeschlagene wiederholen',
   columns: 'Spalten',
   'column.attempts': 'Versuche',

@@ -27,7 +27,7 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'destination.no-deliveries': 'Noch keine Events. Ein Test-Event senden, um die Antwort hier zu sehen.',
   'destination.last-error': 'Letzter Fehler',
   'destination.last-error-event': 'Event anzeigen',
-  'overview.success-rate': 'Erfolgsquote der Versuche',
+  'overview.success-rate': 'Erfolgsquote',
   'overview.failed-attempts': '{failed} von {count} Versuchen fehlgeschlagen',
   'overview.no-attempts': 'Keine Versuche in diesem Zeitraum',
   'overview.oldest-since': 'Älteste fällig seit {at}, {age}',

@@ -15,6 +15,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
     'Der Auftrag hält nach dem aktuellen Batch an. Bereits verarbeitete Einträge bleiben verarbeitet. Umgebung:',
   'jobs.stopping': 'Hält nach dem aktuellen Batch an.',
   'jobs.progress-of': '{scanned} von etwa {total}',
+  'jobs.progress-done': '{scanned} von {total}',
   'jobs.number': '{count}',
   'jobs.cancelled': 'Abgebrochene Zustellungen',
   'jobs.filter': 'Gefilterte Events',

@@ -27,7 +27,7 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'overview.failed-of': '{failed} nicht wiederholt, {dlq} Dead-Letter',
   'overview.none-due': 'Keine fällig',
   'overview.at-least': '{count}+',
-  'overview.half': 'p50 {p50} · p99 {p99}',
+  'overview.half': 'p50\u00a0{p50} · p99\u00a0{p99}',
   'overview.drag': 'Bereich im Diagramm ziehen, um die Events dieses Zeitraums anzuzeigen.',
   'overview.window-note': 'Zeiten in der lokalen Zeitzone. Die Daten sind etwa 2 Sekunden alt.',
   'overview.attention': 'Handlungsbedarf',

@@ -14,7 +14,7 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'pull.everything': 'Alle Events',
   'pull.backlog': 'Ausstehend',
   'pull.oldest': 'Ältestes unbestätigtes Event',
-  'pull.position': 'Bestätigt bis',
+  'pull.position': 'Position',
   'pull.moved': 'Zuletzt bestätigt',
   'pull.copy': 'Pfad kopieren',
   'pull.at-least': '{count}+',

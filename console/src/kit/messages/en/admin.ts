@@ -32,7 +32,7 @@ export const adminEn = {
   'members.name': 'Name',
   'members.role': 'Role',
   'members.role-of': 'Role of {name}',
-  'members.seen': 'Last signed in',
+  'members.seen': 'Last sign\u2011in',
   'members.never': 'Never',
   'members.remove': 'Remove',
   'members.remove-text': 'All sessions of this member end within five seconds. Past actions stay in the audit log.',

@@ -2,7 +2,7 @@
 export const eventViewsEn = {
   'search-any': 'ID or type',
   'search-any.hint':
-    'Finds events by any exact ID: of the event, message, request or delivery, a webhook-id, or the provider’s delivery ID. Any other text is an exact event type.',
+    'Exact ID of an event, message, request or delivery, a webhook-id, or the provider’s delivery ID. Other text is an exact event type.',
   'search-any.event': 'Searches the event with this ID.',
   'search-any.delivery': 'Searches the event of this delivery.',
   'search-any.message': 'Searches the events of this message, also known as its webhook-id.',
@@ -21,7 +21,6 @@ export const eventViewsEn = {
     'Searches the events with exactly this type. For a provider’s delivery ID, use the filter of that name.',
   'filter.error.status': 'Response status',
   'filter.error.none': 'No response',
-  'events.compact': 'Compact rows',
   timeline: 'Timeline',
   'timeline.accepted': 'Accepted',
   'timeline.next': 'Next attempt',

@@ -4,6 +4,7 @@ export const eventsEn = {
   counting: 'Counting…',
   waits: 'The service is busy. Resuming in {seconds} s.',
   'picker.any': 'Any',
+  'picker.name-or-id': 'Name or ID',
   recover: 'Retry failed',
   columns: 'Columns',
   'column.attempts': 'Attempts',

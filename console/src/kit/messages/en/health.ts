@@ -25,7 +25,7 @@ export const healthEn = {
   'destination.no-deliveries': 'No events yet. Send a test event to see its response here.',
   'destination.last-error': 'Last error',
   'destination.last-error-event': 'View event',
-  'overview.success-rate': 'Success rate of attempts',
+  'overview.success-rate': 'Success rate',
   'overview.failed-attempts': '{failed} of {count} attempts failed',
   'overview.no-attempts': 'No attempts in this period',
   'overview.oldest-since': 'Oldest due since {at}, {age}',

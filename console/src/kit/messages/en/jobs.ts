@@ -13,6 +13,7 @@ export const jobsEn = {
     'The job stops after the current batch. Items that are already processed stay processed. Environment:',
   'jobs.stopping': 'Stopping after the current batch.',
   'jobs.progress-of': '{scanned} of about {total}',
+  'jobs.progress-done': '{scanned} of {total}',
   'jobs.number': '{count}',
   'jobs.cancelled': 'Cancelled deliveries',
   'jobs.filter': 'Filtered events',

@@ -25,7 +25,7 @@ export const overviewEn = {
   'overview.failed-of': '{failed} not retried, {dlq} dead-lettered',
   'overview.none-due': 'None due',
   'overview.at-least': '{count}+',
-  'overview.half': 'p50 {p50} · p99 {p99}',
+  'overview.half': 'p50\u00a0{p50} · p99\u00a0{p99}',
   'overview.drag': 'Drag across a chart to view the events of that period.',
   'overview.window-note': 'Times are in your time zone. Data is about 2 seconds old.',
   'overview.attention': 'Needs attention',

@@ -11,7 +11,7 @@ export const pullEn = {
   'pull.everything': 'All events',
   'pull.backlog': 'Pending',
   'pull.oldest': 'Oldest unacknowledged',
-  'pull.position': 'Acknowledged up to',
+  'pull.position': 'Position',
   'pull.moved': 'Last acknowledged',
   'pull.copy': 'Copy path',
   'pull.at-least': '{count}+',
