@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { codeEditor, pasteCode } from '../support/code-editor.js';
 import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
@@ -221,17 +222,20 @@ const OPENAPI = JSON.stringify({
       .fill(`Paid ${HOSTILE[0] ?? ''}`);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'invoice.paid' }).waitFor();
-    const schema = page.getByLabel('Schema (JSON Schema');
-    await schema.fill('{\n  "type": "object",\n}');
+    const schema = codeEditor(page, 'Schema (JSON Schema');
+    await pasteCode(schema, '{\n  "type": "object",\n}');
     await page.getByText('(line 3)').waitFor();
-    for (const field of [schema, page.getByLabel('Example payload')]) {
-      await field.fill('{\n"maximum": 9223372036854775807}');
+    for (const field of [schema, codeEditor(page, 'Example payload')]) {
+      await pasteCode(field, '{\n"maximum": 9223372036854775807}');
       await page.getByText(/^✕ 9223372036854775807 cannot be stored exactly\..*\(line 2\)$/).waitFor();
       expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-      await field.fill('');
+      await pasteCode(field, '');
     }
-    await schema.fill('{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "integer"}}}');
-    await page.getByLabel('Example payload').fill('{"amount": 4200}');
+    await pasteCode(
+      schema,
+      '{"type": "object", "required": ["amount"], "properties": {"amount": {"type": "integer"}}}',
+    );
+    await pasteCode(codeEditor(page, 'Example payload'), '{"amount": 4200}');
     await page.getByText('Saving creates version 2').waitFor();
     await page.getByLabel('Reject payloads').check();
     expect(await shown.violations('09-event-type')).toEqual([]);
@@ -271,7 +275,7 @@ const OPENAPI = JSON.stringify({
   });
 
   it('an example that does not match its schema is reported by the service, with the position', async () => {
-    await page.getByLabel('Example payload').fill('{"amount": "much"}');
+    await pasteCode(codeEditor(page, 'Example payload'), '{"amount": "much"}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.fault code', { hasText: 'example' }).first().waitFor();
 
@@ -282,12 +286,13 @@ const OPENAPI = JSON.stringify({
   it('an OpenAPI document is imported after a preview of the changes, and an event type is archived', async () => {
     await shown.navigate('Event types');
     await page.getByRole('button', { name: 'Import' }).click();
-    await page
-      .getByLabel('OpenAPI document')
-      .fill(OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'));
+    await pasteCode(
+      codeEditor(page, 'OpenAPI document'),
+      OPENAPI.replace('{"type":"string"}', '\n{"type":"integer","maximum":9223372036854775807}'),
+    );
     await page.getByText(/^✕ 9223372036854775807 cannot be stored exactly\..*\(line 2\)$/).waitFor();
     expect(await page.getByRole('button', { name: 'Preview changes' }).isEnabled()).toBe(true);
-    await page.getByLabel('OpenAPI document').fill(OPENAPI);
+    await pasteCode(codeEditor(page, 'OpenAPI document'), OPENAPI);
     await page.getByRole('button', { name: 'Preview changes' }).click();
     await page.getByText('Preview:').waitFor();
     expect(await shown.violations('10-import')).toEqual([]);

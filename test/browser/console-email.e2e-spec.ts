@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { type DomainsScene, startDomainsScene } from '../api/domains.js';
 import { emailIn, sendEmail } from '../api/emailing.js';
 import { aliasTo, deliver, letter, messageOf, messagesOf } from '../api/mailing.js';
@@ -7,6 +7,7 @@ import { type Relay, startRelay, verifyDomain } from '../api/relay.js';
 import { expectStatus, WITHIN_MS } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { codeEditor, codeOf, pasteCode } from '../support/code-editor.js';
 import { ConsolePage, HOSTILE } from '../support/console-page.js';
 import type { ApiAnswer, PosthornServer } from '../support/server.js';
 
@@ -70,12 +71,11 @@ const LONG = 'x'.repeat(100);
     const editor = page.getByRole('form', { name: 'Content' });
     await editor.getByLabel('Alias').fill('order');
     await editor.getByLabel('Subject').fill('Your order {{order}}');
-    await editor
-      .getByLabel('HTML', { exact: true })
-      .fill(
-        '<body bgcolor="#070809"><style>p { color: rgb(4, 5, 6); background: url(https://tracker.example/a) }</style><h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1><p>On its way</p>{{{note}}}',
-      );
-    await editor.getByLabel('Plain text').fill('Hello {{first_name}}');
+    await pasteCode(
+      codeEditor(page, 'HTML'),
+      '<body bgcolor="#070809"><style>p { color: rgb(4, 5, 6); background: url(https://tracker.example/a) }</style><h1 style="color: rgb(1, 2, 3)">Hello {{first_name}}</h1><p>On its way</p>{{{note}}}',
+    );
+    await pasteCode(codeEditor(page, 'Plain text'), 'Hello {{first_name}}');
     await button('Add variable').click();
     await editor.getByLabel('Variable', { exact: true }).fill('order');
     await editor.getByLabel('Type').selectOption('number');
@@ -84,6 +84,17 @@ const LONG = 'x'.repeat(100);
     expect(await shown.violations('03-template-fault')).toEqual([]);
     expect(await button('Save').isDisabled()).toBe(true);
     await editor.getByLabel('Fallback').fill('4711');
+    const text = codeEditor(page, 'Plain text');
+    await text.press('Control+End');
+    await page.keyboard.type('\nOrder {{or');
+    await page.getByRole('option', { name: 'order' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await codeOf(text)).toBe('Hello {{first_name}}\nOrder {{order}}');
+    // The brackets at the caret are elements of their own.
+    const tagsOf = async (editor: Locator): Promise<string> =>
+      (await editor.locator('.code-tag').allTextContents()).join('');
+    expect(await tagsOf(text)).toBe('{{first_name}}{{order}}');
+    expect(await tagsOf(codeEditor(page, 'HTML'))).toBe('{{first_name}}{{{note}}}');
     await page.getByText('The preview shows the last saved version.').waitFor();
     await button('Save').click();
     await page.getByText('Version 2 is saved').waitFor();
@@ -91,7 +102,8 @@ const LONG = 'x'.repeat(100);
     await page.getByText('No value and no fallback: first_name, note.').waitFor();
     await button('Add to sample').click();
     await page.getByText('Your order 4711').waitFor();
-    await page.getByLabel('Sample variables').fill(
+    await pasteCode(
+      codeEditor(page, 'Sample variables'),
       JSON.stringify({
         first_name: '<Ada>',
         note: '<script>top.ran = 1</script><img src=x onerror="top.ran = 2"><a href="javascript:top.ran = 3">link</a>',
@@ -160,7 +172,7 @@ const LONG = 'x'.repeat(100);
     await confirm('Delete');
     await page.getByText('Newer version not published').waitFor();
     expect(await shown.violations('07-templates')).toEqual([]);
-  });
+  }, 120_000);
 
   it('a topic: created, an address unsubscribed and reset, edited, each with undo, used by a template, deleted', async () => {
     await page.keyboard.press('g');

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { codeEditor, codeOf, pasteCode } from '../support/code-editor.js';
 import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
@@ -127,7 +128,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await page.getByRole('textbox', { name: 'Value' }).fill('opened');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('Does not match this request').waitFor();
-    expect(JSON.parse(await page.getByLabel('Filter (JSON').inputValue())).toEqual({
+    expect(JSON.parse(await codeOf(codeEditor(page, 'Filter (JSON')))).toEqual({
       path: '$.action',
       op: 'eq',
       value: 'opened',
@@ -138,20 +139,20 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await page.getByLabel('Stored request').selectOption(sample.id);
     expect(await shown.violations('06-route-editor')).toEqual([]);
 
-    await page.getByLabel('Filter (JSON').fill('{\n  "path": \n}');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '{\n  "path": \n}');
     await page.getByText('(line 3)').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel('Filter (JSON').fill('{ "path": "$.id",\n"op": "eq", "value": 12345678901234567890 }');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '{ "path": "$.id",\n"op": "eq", "value": 12345678901234567890 }');
     await page.getByText(TOO_MANY_DIGITS).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel('Filter (JSON').fill('{ "type": "header", "name": "x-github-event", "op": "exists" }');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '{ "type": "header", "name": "x-github-event", "op": "exists" }');
     await page.getByText('Matches this request').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: '→ Orders' }).waitFor();
     await page.getByText('Matches this request').waitFor();
     expect(await shown.violations('07-routes')).toEqual([]);
     await page.getByRole('button', { name: 'Edit: Orders' }).click();
-    await page.getByLabel('Filter (JSON').fill('');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('All events', { exact: true }).waitFor();
     expect((await server.api('GET', `/v1/endpoints/${endpoint}`)).json.routes).toMatchObject([
@@ -162,13 +163,14 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
   it('a transform is written, runs on a stored request in the sandbox, reports the line of an error, and is saved', async () => {
     await tab('Transform');
     await page.getByLabel('Transform type').selectOption('managed');
-    const code = page.getByLabel('Code', { exact: true });
-    await code.fill('export default (event) => {\n  return event.body.missing.member;\n};');
+    const code = codeEditor(page, /^Code$/);
+    await pasteCode(code, 'export default (event) => {\n  return event.body.missing.member;\n};');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('Transform failed').waitFor();
-    await page.locator('.code-lines b', { hasText: '2' }).waitFor();
+    await page.locator('.cm-lineNumbers .faulty', { hasText: '2' }).waitFor();
     expect(await shown.violations('08-transform-failed')).toEqual([]);
-    await code.fill(
+    await pasteCode(
+      code,
       'export default (event, { secrets }) => ({ ...event, event_type: "hub." + event.event_type, body: { token: secrets.CRM_TOKEN } });',
     );
     await page.keyboard.press('Control+Enter');
@@ -187,7 +189,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await code.focus();
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('Tab');
-    expect(await code.inputValue()).toMatch(/^ {2}export/);
+    expect(await codeOf(code)).toMatch(/^ {2}export/);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(false);
@@ -197,12 +199,14 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await tab('Responses');
     await page.getByRole('button', { name: 'Insert example' }).click();
     await page.getByText('No matching rule').waitFor();
-    await page
-      .getByLabel('Rules (JSON')
-      .fill('{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }');
+    await pasteCode(
+      codeEditor(page, 'Rules (JSON'),
+      '{ "rules":\n[{ "when": { "path": "$.id", "op": "eq", "value": 12345678901234567890 } }] }',
+    );
     await page.getByText(TOO_MANY_DIGITS).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).first().isDisabled()).toBe(true);
-    await page.getByLabel('Rules (JSON').fill(
+    await pasteCode(
+      codeEditor(page, 'Rules (JSON'),
       JSON.stringify({
         rules: [
           { when: { type: 'header', name: 'x-github-event', op: 'exists' }, respond: { status: 202, body: 'noted' } },

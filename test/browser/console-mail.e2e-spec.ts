@@ -7,6 +7,7 @@ import { aliasTo, deliver, letter, messagesOf } from '../api/mailing.js';
 import { expectStatus, uuidOf } from '../api/scene.js';
 import { freePort } from '../durability/processes.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { codeEditor, pasteCode } from '../support/code-editor.js';
 import { ConsolePage, HOSTILE } from '../support/console-page.js';
 import type { PosthornServer } from '../support/server.js';
 
@@ -218,17 +219,18 @@ const evil = (
     await page.getByRole('button', { name: 'New address' }).click();
     await page.getByLabel('Local part').fill('support');
     await dialog().getByLabel('Destinations').selectOption(pull);
-    await page.getByLabel('Filter (JSON').fill('{subject}');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '{subject}');
     await dialog().getByText('(line 1)').waitFor();
-    await page
-      .getByLabel('Filter (JSON')
-      .fill('{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}');
+    await pasteCode(
+      codeEditor(page, 'Filter (JSON'),
+      '{\n  "path": "$.order",\n  "op": "eq",\n  "value": 12345678901234567890\n}',
+    );
     await dialog()
       .getByText(/^✕ 12345678901234567890 cannot be stored exactly\..*\(line 4\)$/)
       .waitFor();
     expect(await shown.violations('08-alias-filter')).toEqual([]);
     expect(await dialog().getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
-    await page.getByLabel('Filter (JSON').fill('{"path": "$.subject", "op": "starts_with", "value": "Order"}');
+    await pasteCode(codeEditor(page, 'Filter (JSON'), '{"path": "$.subject", "op": "starts_with", "value": "Order"}');
     expect(await shown.violations('08-new-alias')).toEqual([]);
     await confirm('Create');
     await page.getByText('No messages yet.').waitFor();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
-import { screensOf } from '../support/console-chunks.js';
+import { editorOf, screensOf } from '../support/console-chunks.js';
 import { ConsolePage, HOSTILE, WAIT_MS_MAX } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer, startServer } from '../support/server.js';
@@ -10,6 +10,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 const OUTPUT = path.resolve(import.meta.dirname, '..', '..', 'dist', 'console');
 const WITH_PLOTS = ['OverviewScreen', 'DestinationScreen'];
 const FIRST_LOAD_BYTES_MAX = 250_000;
+const EDITOR_BYTES_MAX = 160_000;
 
 /** JSON with numbers, escapes and keys that parsing would change. */
 const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice":1,"twice":2,"e":1E400}';
@@ -331,7 +332,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     expect(shown.wrongs().join(' ')).toMatch(/Trusted|TrustedScriptURL|script-src/);
   });
 
-  it(`the first load of any screen, with all that it can load later, is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip, and only screens with charts load the chart library`, () => {
+  it(`the first load of any screen, with all that it can load later except the code editor, is at most ${FIRST_LOAD_BYTES_MAX} bytes of script as gzip, and only screens with charts load the chart library`, () => {
     const screens = screensOf(OUTPUT);
 
     expect(screens.map(({ name }) => name)).toEqual(
@@ -344,5 +345,9 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
         hasPlots: WITH_PLOTS.includes(name),
       });
     }
+  });
+
+  it(`the code editor is at most ${EDITOR_BYTES_MAX} bytes of script as gzip`, () => {
+    expect(editorOf(OUTPUT)).toBeLessThan(EDITOR_BYTES_MAX);
   });
 });

@@ -156,6 +156,32 @@ const SCREENS = [
     await withText('h1', 'Suppressions').wait();
   }, 60_000);
 
+  it('edits a payload in the code editor: styled, folded, with its errors, and left with the keyboard', async () => {
+    await open('send');
+    const display = await page.waitForFunction(() => {
+      const scroller = document.querySelector('.cm-scroller');
+      return scroller === null ? null : getComputedStyle(scroller).display;
+    });
+    await page.locator('.cm-content').click();
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.type('{\n"order": {\n"id": 1');
+    await appears('.code-fault');
+    await page.keyboard.type('\n}}');
+    await page.waitForFunction(() => document.querySelector('.code-fault') === null);
+    await page.locator('.cm-foldGutter [title="Fold line"]').click();
+    const folded = await page.$$eval('.cm-line', (lines) => lines.map(({ textContent }) => textContent));
+    await take(page, '06-editor');
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+
+    expect(await display.jsonValue()).toBe('flex');
+    expect(folded).toEqual(['{…}']);
+    expect(await page.evaluate(() => document.activeElement?.closest('.cm-editor'))).toBeNull();
+  }, 60_000);
+
   it("opens a customer's portal", async () => {
     const { id } = expectStatus(await server.api('POST', '/v1/app', { name: 'Globex' }), 201).json;
     const { url } = await openPortal(server, id as string);

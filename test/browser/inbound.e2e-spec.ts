@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
+import { codeEditor, codeOf, pasteCode } from '../support/code-editor.js';
 import { ConsolePage, HOSTILE } from '../support/console-page.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type PosthornServer } from '../support/server.js';
@@ -119,20 +120,26 @@ const FAILING = `export default (event) => {
 
   it('the settings are edited as JSON, with the line of an error, and as a form again', async () => {
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
-    const json = page.getByLabel(/^Signature settings \(JSON\)/);
-    const before = await json.inputValue();
-    await json.fill('{\n  "header": x\n}');
+    const json = codeEditor(page, /^Signature settings \(JSON\)/);
+    const before = await codeOf(json);
+    await pasteCode(json, '{\n  "header": x\n}');
     await page.getByText('(line 2)').waitFor();
     await page.locator('.code-line.faulty').waitFor();
     await json.focus();
     await page.getByRole('button', { name: 'Go to line 2' }).click();
-    expect(await json.evaluate((element: HTMLTextAreaElement) => element.selectionStart)).toBe(2);
+    expect(
+      await json.evaluate(() => {
+        const { anchorNode, anchorOffset } = document.getSelection() as Selection;
+        const line = (anchorNode instanceof Element ? anchorNode : anchorNode?.parentElement)?.closest('.cm-line');
+        return [line?.textContent, anchorOffset];
+      }),
+    ).toEqual(['  "header": x', 0]);
     expect(await shown.violations('02-json')).toEqual([]);
-    await json.fill('{\n  "header": "x-acme-signature",\n  "toleranceSeconds": 5\n}');
+    await pasteCode(json, '{\n  "header": "x-acme-signature",\n  "toleranceSeconds": 5\n}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('(line 3)').waitFor();
     expectRefusals();
-    await json.fill(before);
+    await pasteCode(json, before);
     await page.getByRole('button', { name: 'Edit as form' }).click();
     expect(await page.getByLabel('Part with the timestamp').inputValue()).toBe('t');
   });
@@ -159,30 +166,32 @@ const FAILING = `export default (event) => {
   it('a filter is completed from the fields of the request, by keyboard and by a click', async () => {
     await tab('Routes');
     await page.getByRole('button', { name: 'Edit: Orders' }).click();
-    const filter = page.getByLabel(/^Filter \(JSON/);
+    const filter = codeEditor(page, /^Filter \(JSON/);
     await filter.focus();
     await page.keyboard.type('{ "path": "$.ty');
     await page.getByRole('option', { name: '$.type' }).waitFor();
     expect(await shown.violations('04-completion')).toEqual([]);
-    await filter.focus();
+    await filter.press('Escape');
+    await page.getByRole('option', { name: '$.type' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Control+ ');
     await page.getByRole('option', { name: '$.type' }).waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.type(', "op": ');
     await page.keyboard.press('Control+ ');
+    await page.getByRole('option', { name: 'eq', exact: true }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.keyboard.type(', "value": "order.paid" }');
-    expect(JSON.parse(await filter.inputValue())).toEqual({ path: '$.type', op: 'ne', value: 'order.paid' });
+    expect(JSON.parse(await codeOf(filter))).toEqual({ path: '$.type', op: 'ne', value: 'order.paid' });
     await page.getByText('Does not match this request').waitFor();
     await page.keyboard.press('Control+z');
 
-    await filter.fill('');
+    await pasteCode(filter, '');
     await page.getByText(/^Fields of this request/).click();
     await page.getByRole('button', { name: '$.items[*].sku' }).click();
     await page.getByRole('button', { name: 'Add' }).click();
-    expect(JSON.parse(await filter.inputValue())).toEqual({ path: '$.items[*].sku', op: 'eq', value: 'a' });
-    expect(await page.locator('.code-layer .code-key').count()).toBe(3);
+    expect(JSON.parse(await codeOf(filter))).toEqual({ path: '$.items[*].sku', op: 'eq', value: 'a' });
+    expect(await filter.locator('.code-key').count()).toBe(3);
     expect(await shown.violations('05-fields')).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
   });
@@ -190,8 +199,8 @@ const FAILING = `export default (event) => {
   it('a run of the transform shows its console and marks the line of its error, and failed requests are released', async () => {
     await tab('Transform');
     await page.getByLabel('Transform type').selectOption('managed');
-    const code = page.getByLabel('Code', { exact: true });
-    await code.fill(FAILING);
+    const code = codeEditor(page, /^Code$/);
+    await pasteCode(code, FAILING);
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('.code-line.faulty').waitFor();
     const run = page.getByRole('list', { name: 'Console output of this run' });
@@ -209,7 +218,7 @@ const FAILING = `export default (event) => {
     await page.getByRole('list', { name: 'Console output when received' }).waitFor();
     await page.getByRole('button', { name: 'Release failed (1)' }).waitFor();
     expect(await shown.violations('06-held')).toEqual([]);
-    await code.fill('export default (event) => ({ ...event, body: { fixed: true } });');
+    await pasteCode(code, 'export default (event) => ({ ...event, body: { fixed: true } });');
     await page.getByRole('button', { name: 'Release failed (1)' }).click();
     await page.getByRole('dialog').getByText('Your changes are not saved').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
@@ -226,30 +235,36 @@ const FAILING = `export default (event) => {
   });
 
   it('code that does not compile is not saved, and its line is marked', async () => {
-    const code = page.getByLabel('Code', { exact: true });
-    await code.fill('export default (event) => {\n  return event;\n');
+    const code = codeEditor(page, /^Code$/);
+    await pasteCode(code, 'export default (event) => {\n  return event;\n');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.code-fault').waitFor();
     expectRefusals();
-    await code.fill('export default (event) => {\n  return [event;\n};');
-    await code.focus();
-    expect(await page.locator('.code-layer .lone').count()).toBeGreaterThan(0);
-    await page.keyboard.press('Control+Home');
+    await pasteCode(code, 'export default (event) => {\n  return [event;\n};');
+    await code.locator('.code-bad').first().waitFor();
+    await code.press('Control+Home');
     await page.keyboard.press('End');
-    expect(await page.locator('.code-layer .pair, .code-layer .lone').count()).toBeGreaterThan(0);
+    expect(await code.locator('.cm-matchingBracket, .cm-nonmatchingBracket').count()).toBeGreaterThan(0);
     await page.keyboard.press('Enter');
-    expect(await code.inputValue()).toContain('=> {\n  \n');
+    expect(await codeOf(code)).toContain('=> {\n  \n');
     expect(await shown.violations('08-code')).toEqual([]);
+    await page.keyboard.type('event.body.ty');
+    await page.getByRole('option', { name: 'event.body.type' }).waitFor();
+    expect(await shown.violations('08-code-completion')).toEqual([]);
+    await code.press('Control+ ');
+    await page.getByRole('option', { name: 'event.body.type' }).click();
+    expect(await codeOf(code)).toContain('=> {\n  event.body.type\n');
   });
 
   it('rules are completed, and a refused rule shows its line', async () => {
     await tab('Responses');
-    const rules = page.getByLabel(/^Rules \(JSON/);
-    await rules.fill(
+    const rules = codeEditor(page, /^Rules \(JSON/);
+    await pasteCode(
+      rules,
       '{\n  "rules": [\n    { "when": { "type": "json", "path": "$.a", "op": "like", "value": "b" } }\n  ]\n}',
     );
     await page.locator('.code-line.faulty').waitFor();
-    expect(await page.locator('.code-lines b').innerText()).toContain('3');
+    expect(await page.locator('.cm-lineNumbers .faulty').innerText()).toContain('3');
     expect(await shown.violations('09-rules')).toEqual([]);
     expectRefusals();
   });

@@ -59,7 +59,7 @@ function findFaults(messageKeys: readonly string[]): string[] {
 
   const shown = [...document.body.querySelectorAll('*')].filter(isShown);
   const texts = shown.filter(
-    (element) => hasOwnText(element) && element.closest('svg, pre, textarea, option') === null,
+    (element) => hasOwnText(element) && element.closest('svg, pre, textarea, option, .cm-editor') === null,
   );
 
   if (root.scrollWidth > root.clientWidth) {

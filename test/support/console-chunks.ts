@@ -17,26 +17,42 @@ export interface ScreenSize {
   chunks: string[];
 }
 
-/** Returns every screen of a built console, with the scripts of the entry and of the screen. */
+/** File of the code editor, which loads only where an editor is shown. */
+const EDITOR = 'src/kit/code/editor.ts';
+
+/** Returns the size of the code editor, without the scripts that every page loads. */
+export function editorOf(output: string): number {
+  const manifest = manifestOf(output);
+  const first = reached(manifest, 'index.html', false);
+  return bytesOf(
+    output,
+    manifest,
+    [...reached(manifest, EDITOR, true)].filter((chunk) => !first.has(chunk)),
+  );
+}
+
+/** Returns every screen of a built console, with the scripts of the entry and of the screen, and without the code editor. */
 export function screensOf(output: string): ScreenSize[] {
-  const manifest = JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<
-    string,
-    Chunk
-  >;
+  const manifest = manifestOf(output);
+  const { [EDITOR]: _, ...withoutEditor } = manifest;
   const first = reached(manifest, 'index.html', false);
   return Object.keys(manifest)
     .filter((key) => key.endsWith('Screen.tsx'))
     .map((key) => {
-      const chunks = [...new Set([...first, ...reached(manifest, key, true)])];
-      const files = [...new Set(chunks.map((chunk) => manifest[chunk]?.file ?? ''))].filter((file) =>
-        file.endsWith('.js'),
-      );
-      return {
-        name: path.basename(key, '.tsx'),
-        bytes: files.reduce((sum, file) => sum + statSync(path.join(output, `${file}.gz`)).size, 0),
-        chunks,
-      };
+      const chunks = [...new Set([...first, ...reached(withoutEditor, key, true)])];
+      return { name: path.basename(key, '.tsx'), bytes: bytesOf(output, manifest, chunks), chunks };
     });
+}
+
+function manifestOf(output: string): Record<string, Chunk> {
+  return JSON.parse(readFileSync(path.join(output, '.vite', 'manifest.json'), 'utf8')) as Record<string, Chunk>;
+}
+
+/** Returns the size of the chunks' scripts after gzip. */
+function bytesOf(output: string, manifest: Readonly<Record<string, Chunk>>, chunks: readonly string[]): number {
+  return [...new Set(chunks.map((chunk) => manifest[chunk]?.file ?? ''))]
+    .filter((file) => file.endsWith('.js'))
+    .reduce((sum, file) => sum + statSync(path.join(output, `${file}.gz`)).size, 0);
 }
 
 /**

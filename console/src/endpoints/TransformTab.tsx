@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -9,6 +9,8 @@ import { useSigned } from '../session/session';
 import { codeFaultOf, readCodeFault } from './code-fault';
 import { CodeLogs } from './CodeLogs';
 import { type EndpointDetail, useChangeEndpoint, useEndpoint, useRequest } from './endpoint-queries';
+import { codeCompletions } from './event-fields';
+import { useEventFields } from './EventFields';
 import { draftOf, FIRST_CODE, settingsOf, type TransformDraft } from './transform-draft';
 import { TransformHeld } from './TransformHeld';
 import { TransformResult } from './TransformResult';
@@ -28,7 +30,7 @@ export function TransformTab(): ReactNode {
         label={t('transform.code')}
         value={endpoint.transform.code ?? endpoint.transform.url ?? ''}
         onChange={() => undefined}
-        language={endpoint.transform.engine === 'managed' ? 'javascript' : 'json'}
+        language={endpoint.transform.engine === 'managed' ? 'javascript' : 'text'}
         isReadOnly
         rows={20}
       />
@@ -42,6 +44,8 @@ function Editor({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
   const [draft, setDraft] = useState<TransformDraft>(draftOf(endpoint.transform));
   const tried = useTriedRequest(endpoint.id);
+  const fields = useEventFields(endpoint.id, tried);
+  const completions = useMemo(() => codeCompletions(fields), [fields]);
   const transform = settingsOf(draft);
   const isChanged = JSON.stringify(transform) !== JSON.stringify(settingsOf(draftOf(endpoint.transform)));
   const save = useMutation({ mutationFn: () => change({ transform }) });
@@ -79,6 +83,7 @@ function Editor({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
               value={draft.code}
               rows={18}
               fault={failure}
+              completions={completions}
               onRun={run}
               onChange={(code) => {
                 setDraft({ ...draft, code });

@@ -1,4 +1,4 @@
-import { fieldsOf, filterCompletions, type FilteredRequest } from './event-fields';
+import { codeCompletions, fieldsOf, filterCompletions, type FilteredRequest } from './event-fields';
 
 const REQUEST: FilteredRequest = { query: '', headers: [], body: '', body_encoding: 'text' };
 const FORM = [['Content-Type', 'application/x-www-form-urlencoded']];
@@ -52,5 +52,30 @@ describe('filterCompletions', () => {
     expect(completions).toContainEqual({ of: 'name', text: 'x-a', detail: '1' });
     expect(completions).toContainEqual({ of: 'op', text: 'starts_with' });
     expect(completions).not.toContainEqual({ of: null, text: 'respond' });
+  });
+});
+
+describe('codeCompletions', () => {
+  const expressionsOf = (request: Partial<FilteredRequest>): string[] =>
+    codeCompletions(fieldsOf({ ...REQUEST, ...request })).map(({ text }) => text);
+
+  it('fields of the request are expressions', () => {
+    const body = `{"items": [{"it's": 1}]}`;
+
+    expect(expressionsOf({ body, headers: [['X-A', '1']], query: 'to=1' })).toEqual(
+      expect.arrayContaining([
+        'event.event_type',
+        "event.body.items[0]['it\\'s']",
+        "event.headers['x-a']",
+        'event.query.to',
+      ]),
+    );
+  });
+
+  it('the JSON in a form is not a part of the body', () => {
+    const texts = expressionsOf({ headers: FORM, body: 'payload=%7B%22a%22%3A1%7D' });
+
+    expect(texts).toContain('event.form.payload');
+    expect(texts).not.toContain('event.body.a');
   });
 });

@@ -26,6 +26,8 @@ const JSON_LENGTH_MAX = 131_072;
 const ITEMS_MAX = 5;
 const SAMPLE_LENGTH_MAX = 80;
 const NAMES = ['all', 'any', 'not', 'type', 'path', 'name', 'op', 'value'] as const;
+/** Members of the event that a transform gets. */
+const EVENT_MEMBERS = ['id', 'event_type', 'method', 'path', 'query', 'headers', 'form', 'body', 'raw', 'verification'];
 const RULE_NAMES = ['rules', 'default', 'when', 'respond', 'status', 'headers', 'body'] as const;
 
 /** Returns the fields of a request in the order of the request, without duplicates: body, headers, query and form. */
@@ -59,6 +61,25 @@ export function filterCompletions(fields: readonly EventField[], isRules = false
     ...OPERATORS.map((text) => ({ of: 'op', text })),
     ...[...(isRules ? RULE_NAMES : []), ...NAMES].map((text) => ({ of: null, text })),
   ];
+}
+
+/** Returns the completions for the code of a transform: the members of the event, and the fields of the request. */
+export function codeCompletions(fields: readonly EventField[]): CodeCompletion[] {
+  const members: CodeCompletion[] = EVENT_MEMBERS.map((name) => ({ of: null, text: `event.${name}` }));
+  // For code, the body of a form is text, even if filters read JSON in the form.
+  const isForm = fields.some(({ type }) => type === 'form');
+  return [
+    ...members,
+    ...fields
+      .filter(({ type }) => type !== 'json' || !isForm)
+      .map((field) => ({ of: null, text: expressionOf(field), detail: field.sample })),
+  ];
+}
+
+/** Returns a field as an expression. Segments of a JSONPath are also JavaScript, except for the wildcard. */
+function expressionOf({ type, of }: EventField): string {
+  if (type === 'json') return `event.body${of.slice(1).replaceAll('[*]', '[0]')}`;
+  return `event.${{ header: 'headers', query: 'query', form: 'form' }[type]}${segmentOf(of)}`;
 }
 
 /** Returns the fields of JSON text. Samples are copied from the text, so that long numbers keep every digit. */

@@ -28,6 +28,7 @@ export function TemplateEditor({ template, onSaved, onDirty }: TemplateEditorPro
   const isWrong = draft.variables.some((variable) => variableFaultOf(variable, draft.variables) !== null);
   const isDirty = isWrong || Object.keys(templateChangesOf(draft, before)).length > 0;
   useEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const completions = draft.variables.map(({ key, type }) => ({ of: null, text: key, detail: type }));
   const save = (): void => {
     if (isWrong || !isDirty || isBusy) return;
     setBusy(true);
@@ -53,8 +54,22 @@ export function TemplateEditor({ template, onSaved, onDirty }: TemplateEditorPro
     >
       <h2>{t('template.content')}</h2>
       <Lines draft={draft} onChange={set} />
-      <CodeField label={t('template.html')} value={draft.html} rows={14} onChange={(html) => set({ html })} />
-      <CodeField label={t('template.text')} value={draft.text} rows={5} onChange={(text) => set({ text })} />
+      <CodeField
+        label={t('template.html')}
+        language="html"
+        value={draft.html}
+        rows={14}
+        completions={completions}
+        onChange={(html) => set({ html })}
+      />
+      <CodeField
+        label={t('template.text')}
+        language="text"
+        value={draft.text}
+        rows={5}
+        completions={completions}
+        onChange={(text) => set({ text })}
+      />
       <p className="quiet">{t('template.syntax')}</p>
       <TemplateVariables variables={draft.variables} onChange={(variables) => set({ variables })} />
       <UnsubscribeField value={draft.topic} onChange={(topic) => set({ topic })} />

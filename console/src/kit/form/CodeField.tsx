@@ -1,13 +1,9 @@
 import './code-field.css';
-import { type ReactNode, type Ref, type RefObject, useId, useImperativeHandle, useMemo, useRef, useState } from 'react';
-import { CodeLayer } from '../code/CodeLayer';
+import { type ReactNode, type Ref, useId, useImperativeHandle, useRef, useState } from 'react';
 import type { CodeCompletion } from '../code/completion';
-import { Suggestions } from '../code/Suggestions';
-import { insertAtCaret, placeBelowCaret, selectLine } from '../code/text-area';
-import { type CodeLanguage, COLOURED_LENGTH_MAX, tokenize } from '../code/tokens';
-import { useCodeKeys } from '../code/use-code-keys';
-import { useCompletion } from '../code/use-completion';
-import { useDrawnLines } from '../code/use-drawn-lines';
+import type { CodeLanguage } from '../code/languages';
+import { insertAtCaret, selectLine } from '../code/text-area';
+import { useEditor } from '../code/use-editor';
 import type { JsonFault } from '../json/read-json';
 import { t } from '../messages/t';
 import { CodeNotes } from './CodeNotes';
@@ -33,7 +29,7 @@ interface CodeFieldProps {
   /** Describes the effect of `Ctrl Enter`. */
   runNote?: string;
   isReadOnly?: boolean;
-  /** Texts that complete JSON. */
+  /** Texts that complete JSON, expressions of code, or tags of a template. */
   completions?: readonly CodeCompletion[];
   ref?: Ref<CodeFieldHandle>;
 }
@@ -41,140 +37,81 @@ interface CodeFieldProps {
 const NO_COMPLETIONS: readonly CodeCompletion[] = [];
 
 /**
- * Editor for code or JSON with colors, line numbers, matching brackets, completion, a marked error line, and Tab for
- * indentation. After Escape, Tab moves the focus again, so that keyboard users can leave the field.
+ * Editor for code, JSON or templates with colors, line numbers, folding, matching brackets, completion, a marked error
+ * line, and Tab for indentation. After Escape, Tab moves the focus again, so that keyboard users can leave the field. A
+ * text area of the same size takes its place while the editor loads, and if it cannot be loaded.
  */
 export function CodeField(props: CodeFieldProps): ReactNode {
-  const { label, value, rows = 12, fault = null, onRun, isReadOnly = false, completions = NO_COMPLETIONS, ref } = props;
+  const { label, value, onChange, language = 'json', rows = 12, fault = null, onRun, isReadOnly = false, ref } = props;
+  const { completions = NO_COMPLETIONS } = props;
   const id = useId();
+  const ids = { id, labelId: `${id}-label`, notesId: `${id}-hint` };
   const field = useRef<HTMLTextAreaElement>(null);
-  const drawn = useDrawnLines(field, rows);
-  const completion = useCompletion(field, completions);
-  const { open } = completion;
-  useImperativeHandle(ref, () => ({ insert: (text) => insertAtCaret(field.current, text) }), []);
+  const host = useRef<HTMLDivElement>(null);
+  const [found, setFound] = useState<number | null>(null);
+  const [isComposing, setComposing] = useState(false);
+  const editor = useEditor(
+    {
+      ...ids,
+      value,
+      language,
+      isReadOnly,
+      fault: fault && { line: fault.line, message: describeJsonFault({ ...fault, line: null }) },
+      completions,
+      onChange,
+      onRun,
+      onFound: setFound,
+    },
+    host,
+    field,
+    isComposing,
+  );
+  useImperativeHandle(
+    ref,
+    () => ({ insert: (text) => (editor === null ? insertAtCaret(field.current, text) : editor.insert(text)) }),
+    [editor],
+  );
   return (
     <div className="code-field">
-      <label htmlFor={id}>{label}</label>
-      <div className="code-frame">
-        <div className={fault === null ? 'code-box' : 'code-box faulty'}>
-          <LineNumbers ref={drawn.numbers} count={value.split('\n').length} rows={rows} faulty={fault?.line ?? null} />
-          <CodeArea {...props} id={id} field={field} drawn={drawn} completion={completion} />
-        </div>
-        {open !== null && (
-          <Suggestions
-            id={`${id}-list`}
-            completions={open.completions}
-            chosen={open.chosen}
-            style={placeBelowCaret(field.current, open.place.from)}
-            onPick={completion.accept}
+      <label id={ids.labelId} htmlFor={id} onClick={() => editor?.focus()}>
+        {label}
+      </label>
+      <div
+        className={`code-box ${language}${fault === null ? '' : ' faulty'}`}
+        style={{ height: `calc(${rows} * 1.5em + 1rem + 2px)` }}
+      >
+        <div ref={host} className="code-host" />
+        {editor === null && (
+          <textarea
+            id={id}
+            ref={field}
+            value={value}
+            readOnly={isReadOnly}
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            wrap="off"
+            aria-invalid={fault !== null}
+            aria-describedby={ids.notesId}
+            onChange={(event) => onChange(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onRun?.();
+            }}
+            onCompositionStart={() => setComposing(true)}
+            onCompositionEnd={() => setComposing(false)}
           />
         )}
       </div>
       <CodeNotes
-        id={`${id}-hint`}
+        id={ids.notesId}
         fault={fault}
         canEdit={!isReadOnly}
+        hasKeys={editor !== null}
         runNote={onRun === undefined ? null : (props.runNote ?? t('code.run'))}
         canComplete={completions.length > 0}
-        found={open?.completions.length ?? null}
-        onGo={(line) => selectLine(field.current, line)}
+        found={found}
+        onGo={(line) => (editor === null ? selectLine(field.current, line) : editor.selectLine(line))}
       />
-    </div>
-  );
-}
-
-interface CodeAreaProps extends CodeFieldProps {
-  id: string;
-  field: RefObject<HTMLTextAreaElement | null>;
-  drawn: ReturnType<typeof useDrawnLines>;
-  completion: ReturnType<typeof useCompletion>;
-}
-
-function CodeArea({
-  id,
-  field,
-  drawn: { layer, first, count, scroll },
-  completion,
-  value,
-  onChange,
-  language = 'json',
-  rows = 12,
-  fault = null,
-  onRun,
-  isReadOnly = false,
-  completions = NO_COMPLETIONS,
-}: CodeAreaProps): ReactNode {
-  const [caret, setCaret] = useState<number | null>(null);
-  const tokens = useMemo(() => tokenize(value, language), [value, language]);
-  const keys = useCodeKeys({ isReadOnly, onRun, completion });
-  const isColoured = value.length <= COLOURED_LENGTH_MAX;
-  const { open } = completion;
-  const line = fault?.line ?? null;
-  return (
-    <div className="code-area">
-      {isColoured && (
-        <CodeLayer
-          ref={layer}
-          text={value}
-          tokens={tokens}
-          caret={caret}
-          first={first}
-          count={count}
-          fault={
-            fault === null || line === null ? null : { line, message: describeJsonFault({ ...fault, line: null }) }
-          }
-        />
-      )}
-      <textarea
-        id={id}
-        ref={field}
-        className={isColoured ? 'coloured' : undefined}
-        rows={rows}
-        value={value}
-        readOnly={isReadOnly}
-        spellCheck={false}
-        autoComplete="off"
-        autoCapitalize="off"
-        wrap="off"
-        aria-invalid={fault !== null}
-        aria-describedby={`${id}-hint`}
-        aria-autocomplete={completions.length > 0 ? 'list' : undefined}
-        aria-controls={open === null ? undefined : `${id}-list`}
-        aria-activedescendant={open === null ? undefined : `${id}-list-${open.chosen}`}
-        onChange={(event) => {
-          onChange(event.target.value);
-          completion.suggest(true);
-        }}
-        onKeyDown={keys.press}
-        onFocus={keys.enter}
-        onBlur={() => {
-          setCaret(null);
-          completion.close();
-        }}
-        onSelect={({ currentTarget: { selectionStart, selectionEnd } }) =>
-          setCaret(selectionStart === selectionEnd ? selectionStart : null)
-        }
-        onScroll={scroll}
-        onWheel={completion.close}
-      />
-    </div>
-  );
-}
-
-function LineNumbers({
-  count,
-  rows,
-  faulty,
-  ref,
-}: {
-  count: number;
-  rows: number;
-  faulty: number | null;
-  ref: Ref<HTMLDivElement>;
-}): ReactNode {
-  return (
-    <div className="code-lines" aria-hidden="true" ref={ref} style={{ height: `calc(${rows} * 1.5em + 1rem)` }}>
-      {Array.from({ length: count }, (_, at) => (at + 1 === faulty ? <b key={at}>{`▸${at + 1}\n`}</b> : `${at + 1}\n`))}
     </div>
   );
 }

@@ -8,6 +8,8 @@ interface CodeNotesProps {
   id: string;
   fault: JsonFault | null;
   canEdit: boolean;
+  /** Whether the keys of the editor work. False while the editor loads. */
+  hasKeys: boolean;
   /** Describes the effect of `Ctrl Enter`. Null if it has none. */
   runNote: string | null;
   canComplete: boolean;
@@ -17,7 +19,16 @@ interface CodeNotesProps {
 }
 
 /** Notes below a code field: the error, with a button that moves the caret to it, and the keys of the field. */
-export function CodeNotes({ id, fault, canEdit, runNote, canComplete, found, onGo }: CodeNotesProps): ReactNode {
+export function CodeNotes({
+  id,
+  fault,
+  canEdit,
+  hasKeys,
+  runNote,
+  canComplete,
+  found,
+  onGo,
+}: CodeNotesProps): ReactNode {
   const line = fault?.line ?? null;
   return (
     <>
@@ -28,7 +39,7 @@ export function CodeNotes({ id, fault, canEdit, runNote, canComplete, found, onG
           </p>
         )}
         {canEdit && (
-          <p className="quiet code-hint">
+          <p className={hasKeys ? 'quiet code-hint' : 'quiet code-hint hidden'}>
             {t('code.hint')}
             {runNote !== null && ` ${runNote}`}
             {canComplete && ` ${t('code.complete')}`}
