@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { holdsNow } from '../api/holds-now';
 import { t } from '../kit/messages/t';
 import { failuresIn, type Health, healthOf } from '../kit/status/health';
 import { useSigned } from '../session/session';
@@ -57,16 +58,12 @@ export function useEndpointHealth(app: string, of: OwnEndpoint, isAsked = true):
 
 /**
  * Returns a function that counts the pending deliveries of an endpoint now, because the number on the page may be old.
- * It returns true if deliveries are pending, or if the request fails.
+ * It returns true if deliveries are pending, or if their number stays unknown.
  */
 export function useHasPending(app: string): (of: OwnEndpoint) => Promise<boolean> {
   const signed = useSigned();
   const queries = useQueryClient();
-  return ({ id }) =>
-    queries.fetchQuery({ ...statsQuery(signed, app, id), staleTime: 0, retry: false, networkMode: 'always' }).then(
-      ({ waiting }) => waiting.count > 0,
-      () => true,
-    );
+  return ({ id }) => holdsNow(queries, statsQuery(signed, app, id), ({ waiting }) => waiting.count > 0);
 }
 
 /**

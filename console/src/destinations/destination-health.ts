@@ -1,5 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, type Schemas } from '../api/client';
+import { holdsNow } from '../api/holds-now';
 import { failuresIn, type Health, healthOf, type TargetFacts, totalOf } from '../kit/status/health';
 import { type Signed, useSigned } from '../session/session';
 import { type DestinationDetail, useDestination, useFigures } from './destination-queries';
@@ -88,6 +89,7 @@ function pendingQuery({ api, environment }: Pick<Signed, 'api' | 'environment'>,
   });
 }
 
+/** Counts the events with an open delivery to a destination. Null while the number is unknown. */
 function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] {
   const { data } = useQuery({
     ...pendingQuery(useSigned(), id),
@@ -100,16 +102,12 @@ function usePending(id: string, isAsked: boolean): DestinationHealth['pending'] 
 
 /**
  * Returns a function that counts the pending deliveries to a destination now, because the number on the page may be
- * old. It returns true if deliveries are pending, or if the request fails.
+ * old. It returns true if deliveries are pending, or if their number stays unknown.
  */
 export function useHasPending(): (id: string) => Promise<boolean> {
   const signed = useSigned();
   const queries = useQueryClient();
-  return (id) =>
-    queries.fetchQuery({ ...pendingQuery(signed, id), staleTime: 0, retry: false, networkMode: 'always' }).then(
-      ({ count }) => count > 0,
-      () => true,
-    );
+  return (id) => holdsNow(queries, pendingQuery(signed, id), ({ count }) => count > 0);
 }
 
 /** Returns the start of a current problem of a destination, or null if the list does not contain it. */

@@ -10,7 +10,7 @@ const ATTEMPT_MS_MAX = 85_000;
 
 /**
  * Returns the id of the environment's email destination. It is computed from the environment's id, so it is the same on
- * all nodes. As a version 8 UUID (RFC 9562, section 5.8), it cannot equal a current ULID.
+ * all nodes. It is a version 8 UUID (RFC 9562, section 5.8), made of hashed bits.
  */
 export function emailTargetId(environmentId: number): Id {
   const bytes = createHash('sha256').update(`posthorn email ${environmentId}`).digest().subarray(0, 16);
