@@ -32,7 +32,7 @@ const withServer = {
 // `npm test` runs `unit` and `api`. `npm run test:all` and CI run all projects (CONTRIBUTING.md).
 export default {
   // Time limit of tests and hooks. Many hooks start two servers, which compete with other suites for the CPU.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   // Suites mostly wait for a server, so at least three run in parallel, even on two cores.
   maxWorkers: Math.max(3, Math.floor(availableParallelism() / 2)),
   testSequencer: '<rootDir>/test/support/longest-first.mjs',

@@ -6,11 +6,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 
 const root = path.resolve(import.meta.dirname, '..');
 
 /** Maximum number of failed suites to repeat. A higher number of failures probably has a common cause. */
 export const REPEATED_MAX = 5;
+/** Size of the message that is printed of each failed test. */
+const MESSAGE_LINES = 25;
+const MESSAGE_CHARACTERS = 2_000;
 
 /**
  * Returns whether the suite checks for data loss. A failure of this suite is final, so the suite is not repeated.
@@ -46,6 +50,23 @@ export function failuresOf(results) {
       return tests.length > 0 ? tests.map((test) => `${suite} › ${test}`) : [suite];
     });
 }
+
+/** Returns the beginning of the message of each failed test, without colors. */
+export function messagesOf(results) {
+  return results.testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, message = '', assertionResults }) => {
+      const tests = assertionResults.filter(({ status }) => status === 'failed');
+      const failures =
+        tests.length > 0
+          ? tests.map(({ fullName, failureMessages = [] }) => [fullName, ...failureMessages])
+          : [[message]];
+      return failures.map((lines) => `${path.relative(root, name)}\n${shortened(lines.join('\n'))}`);
+    });
+}
+
+const shortened = (text) =>
+  stripVTControlCharacters(text).split('\n').slice(0, MESSAGE_LINES).join('\n').slice(0, MESSAGE_CHARACTERS);
 
 function repeat(suites) {
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-repeat-'));
@@ -84,11 +105,14 @@ function main(file) {
   const { repeat: suites, refused } = plan(results);
   for (const failure of first) console.error(`failed: ${failure}`);
   if (refused !== null) {
+    // Jest printed the messages long before the end of the log.
+    for (const message of messagesOf(results)) console.error(`\n${message}`);
     console.error(`Not repeated. ${refused}`);
     return 1;
   }
   console.error(`Repeated alone: ${suites.join(', ')}`);
   const { hasPassed, again } = repeat(suites);
+  if (!hasPassed) for (const message of messagesOf(results)) console.error(`\nthe first time: ${message}`);
   for (const failure of again) console.error(`failed again: ${failure}`);
   if (hasPassed) for (const failure of first) console.error(`flaky: ${failure}`);
   return hasPassed ? 0 : 1;

@@ -124,7 +124,7 @@ describe('cancel', () => {
     );
     expect(await reasons(destination)).toEqual({ 'failed cancelled': 2_300 });
     expect(target.posts()).toHaveLength(sent + 1);
-  }, 120_000);
+  });
 
   it('an event accepted while a cancel waits for a row lock is not cancelled', async () => {
     const {

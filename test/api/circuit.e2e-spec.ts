@@ -280,7 +280,7 @@ describe('the circuit breaker', () => {
     expect(received).toHaveLength(200);
     expect(new Set(received)).toEqual(new Set(held));
     expect(await circuitOf(destination)).toEqual({ state: 'closed', opened_at: null, next_probe_at: null });
-  }, 90_000);
+  });
 
   it('closes without a probe when PATCH sets the destination active', async () => {
     const target = targets.open();

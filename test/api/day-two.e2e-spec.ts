@@ -224,7 +224,7 @@ describe('day two', () => {
       expect(await over(await started(`/v1/app/${app}/erase`))).toMatchObject({
         erased: { endpoints: 0, messages: 0, deliveries: 0, attempts: 0 },
       });
-    }, 60_000);
+    });
   });
 
   describe('parked and quarantined requests', () => {

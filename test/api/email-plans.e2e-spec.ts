@@ -101,7 +101,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     some = (await first(`
       select id, expires_on::text as "expiresOn" from emails where status = 'sending' and id not in (select event_id from due_deliveries) order by md5(id::text) limit 1`)) as never;
     scheduled = (await first('select id from scheduled_emails order by md5(id::text) limit 1'))['id'] ?? '';
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const client of Object.values(clients ?? {})) client.release();

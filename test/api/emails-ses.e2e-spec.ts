@@ -35,7 +35,7 @@ interface TakenMessage {
     await ses.send(new CreateEmailIdentityCommand({ EmailIdentity: 'mail.example.com' }));
     ses.destroy();
     for (const host of ['mail.example.com', 'unknown.example.com']) await verifyDomain(server, sql, host);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await sql?.close();

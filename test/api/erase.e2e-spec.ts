@@ -109,7 +109,7 @@ describe('erase', () => {
     expect([deliveries[0].reason, attempts.length]).toEqual(['erased', 1]);
     expect(target.posts().filter(({ rawBody }) => rawBody.includes(secret))).toHaveLength(1);
     expect(await placesOf(secret)).toEqual([]);
-  }, 60_000);
+  });
 
   it('a delivery that waits for its next attempt ends at once', async () => {
     const destination = await destinationAt(server, targets.open(() => ({ status: 500 })).url, RARE_RETRIES);

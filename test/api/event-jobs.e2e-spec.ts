@@ -176,7 +176,7 @@ describe('jobs on a filtered list of events', () => {
     expect([...made].sort()).toEqual(dead.slice(2));
     // The job processes the newest page first. Within a page, it processes the oldest event first.
     expect(made.slice(0, 1_000)).toEqual(dead.slice(-1_000));
-  }, 120_000);
+  });
 
   it('recover sends only undelivered events again; cancelled ones are skipped unless requested, those without a payload always', async () => {
     const {
@@ -540,5 +540,5 @@ describe('jobs on a filtered list of events', () => {
     } finally {
       await Promise.all(line.map((client) => client.end()));
     }
-  }, 120_000);
+  });
 });

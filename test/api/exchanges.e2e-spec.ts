@@ -243,7 +243,7 @@ describe('stored requests and responses of attempts', () => {
     expect(await stored(message)).not.toContain('theirs');
     expect(await exchanges(id)).toEqual([]);
     expect(await stored(id)).toBeNull();
-  }, 90_000);
+  });
 
   it('404: an event of another environment, and an event that does not exist', async () => {
     const message = await send(server, await destinationAt(server, targets.open().url));

@@ -146,7 +146,7 @@ describe('a fan-out is atomic and happens once', () => {
     expect(sent).toMatchObject({ status: 202, json: { fanout: 5 } });
     expect(await sql.rows(`select from messages where event_type = 'cut.off'`)).toHaveLength(1);
     expect(await sql.rows(`select from events where event_type = 'cut.off'`)).toHaveLength(5);
-  }, 60_000);
+  });
 
   it('503 although the fan-out was committed: a retry with the same key returns this fan-out, and makes no second one', async () => {
     const application = await withEndpoints(4);
@@ -172,7 +172,7 @@ describe('a fan-out is atomic and happens once', () => {
     expect(found).toMatchObject({ status: 202, json: { fanout: 4 } });
     expect(await eventsOf(server, found.json.message_id as string)).toHaveLength(4);
     expect(await sql.rows(`select from events where event_type = 'answer.lost'`)).toHaveLength(4);
-  }, 60_000);
+  });
 
   it('503: if PostgreSQL rejects one event of a message, the whole message is rejected; other messages of the same commit are stored', async () => {
     const [broken, whole] = [await withEndpoints(6), await withEndpoints(2)];

@@ -124,7 +124,7 @@ describe('posthorn mcp', () => {
     expect([listed?.isError ?? false, sent?.isError ?? false]).toEqual([false, false]);
     expect((await server.api('GET', `/v1/events?event_type=${type}`)).json.data).toHaveLength(1);
     await client.close();
-  }, 120_000);
+  });
 
   it('forwards numbers unchanged: an id beyond 2^53 is delivered, and a response has the id of its request', async () => {
     const target = targets.open();

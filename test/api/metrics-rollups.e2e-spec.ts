@@ -149,7 +149,7 @@ describe('GET /v1/metrics after a mixed load', () => {
     );
     expectStatus(await server.api('PATCH', `/v1/destinations/${leftId}`, { status: 'disabled' }), 200);
     await settledAndFolded();
-  }, 60_000);
+  });
 
   it.each(Object.keys(WINDOWS) as Window[])(
     '200, %s: every count of every window matches the ledger',

@@ -178,7 +178,7 @@ describe('operations without a request body', () => {
       ]);
       expect(job.erased).toEqual({ endpoints: 2, messages: 3, deliveries: 3, attempts: 6 });
       expect(after).toEqual({ dry_run: true, endpoints: 0, messages: 0, deliveries: 0, attempts: 0, is_capped: false });
-    }, 90_000);
+    });
 
     it("422, 403 and 404: unknown fields, a wrong type, a read key, and another tenant's application", async () => {
       const app = await applicationOf(server);

@@ -69,7 +69,7 @@ describe('the overview, with 10,000 targets', () => {
       ordinary: await master.connect(),
     };
     for (const statement of FILL) await clients.ordinary.query(statement);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const client of Object.values(clients ?? {})) client.release();

@@ -47,7 +47,7 @@ describe('pages behind a path, with separate roles', () => {
       request.pipe(onward);
     }).listen(port, '127.0.0.1');
     await once(proxy, 'listening');
-  }, 60_000);
+  });
 
   afterAll(async () => {
     proxy?.close();

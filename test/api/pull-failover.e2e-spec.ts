@@ -200,5 +200,5 @@ describe('pull after a failover to an asynchronous standby', () => {
       { epoch: 1, timeline: 1 },
       { epoch: 2, timeline: 2 },
     ]);
-  }, 120_000);
+  });
 });

@@ -68,7 +68,7 @@ describe('pull, with 120,000 items in 35 partitions', () => {
     for (const statement of fill(Math.floor(Date.now() / DAY_MS))) await source.query(statement);
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     client = await (kernel as unknown as { readPool: { pool: pg.Pool } }).readPool.pool.connect();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     client?.release();

@@ -166,7 +166,7 @@ describe('pages of a replay job', () => {
         enqueued: 2_500,
         resumed_from: null,
       });
-    }, 120_000);
+    });
 
     it('the job of a deleted endpoint fails after the page, with an explanation', async () => {
       const { inlet, id, letGo } = await held();
@@ -276,7 +276,7 @@ describe('pages of a replay job', () => {
         await own.close();
         await api.stop();
       }
-    }, 60_000);
+    });
 
     it('a stop of a job whose process died takes effect when another process resumes the job', async () => {
       const { inlet } = await backlog(server, sql, [destination], 3);

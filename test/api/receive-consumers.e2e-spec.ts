@@ -115,7 +115,7 @@ describe("consumers of providers' requests", () => {
     if (!isMotoInstalled()) return;
     moto = await Moto.start();
     sqs = new SQSClient({ region: 'eu-west-1', endpoint: moto.url, credentials: { ...moto.credentials } });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     sqs?.destroy();

@@ -293,7 +293,7 @@ describe('max_body_bytes', () => {
     expect((await provide(server, `/in/${neighbour.path}`, withLength(jsonOfSize(MAX)))).status).toBe(200);
     for (const { abort } of open) abort();
     await until(large, ({ status }) => status === 200, WITHIN_MS);
-  }, 60_000);
+  });
 });
 
 /**

@@ -54,5 +54,5 @@ describe('endpoints while PostgreSQL is unavailable', () => {
     await eventIn(server, again.json.id, 'delivered');
     expect((await requestsOf(server, endpoint)).map(({ status }) => status)).toEqual(['routed', 'routed']);
     expect(target.posts().map(({ rawBody }) => JSON.parse(String(rawBody)))).toEqual([{ n: 1 }, { n: 4 }]);
-  }, 60_000);
+  });
 });

@@ -196,7 +196,7 @@ describe('recover', () => {
       for (const worker of workers) await worker.stop();
       await api.stop();
     }
-  }, 120_000);
+  });
 
   describe('while a page is being processed', () => {
     let other: pg.Client;

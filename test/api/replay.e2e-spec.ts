@@ -371,7 +371,7 @@ describe('replay', () => {
       );
       expect(new Set(posts.map(({ headers }) => headers['webhook-id'])).size).toBe(2501);
       expect(target.posts()).toHaveLength(2501);
-    }, 90_000);
+    });
 
     it('422: an invalid endpoint id, and an invalid since', async () => {
       expectInvalid(await server.api('POST', '/v1/dlq/redrive', { endpoint: 'elsewhere' }), 'schema', 'endpoint');

@@ -101,7 +101,7 @@ describe('expiry of events', () => {
     expect(await partitions()).toBe(TABLES.length);
     await restart();
     await until(partitions, (count) => count === 0, WITHIN_MS);
-  }, 90_000);
+  });
 
   // Needs a longer timeout, because it restarts the server twice.
   it('a long transaction blocks no acceptance, and the partitions are dropped once it has ended', async () => {
@@ -129,5 +129,5 @@ describe('expiry of events', () => {
     await backup.end();
     await restart();
     await until(partitions, (count) => count === 0, WITHIN_MS);
-  }, 90_000);
+  });
 });

@@ -118,7 +118,7 @@ describe('retries', () => {
           Math.max(startMs, recordedAt.getTime()) + (NOMINAL[attempts] ?? 0) * 1000,
         );
       }
-    }, 90_000);
+    });
 
     it('the retry schedule of a destination replaces the default: after 3 attempts at its intervals, the delivery is a dead letter', async () => {
       const target = targets.open(() => ({ reset: true }));
@@ -135,7 +135,7 @@ describe('retries', () => {
       expect(waitedMs[0]).toBeLessThanOrEqual(62_000);
       expect(waitedMs[1]).toBeGreaterThanOrEqual(60_000);
       expect(waitedMs[1]).toBeLessThanOrEqual(662_000);
-    }, 60_000);
+    });
 
     it('with one attempt makes a dead letter at once', async () => {
       const target = targets.open(() => ({ status: 404 }));

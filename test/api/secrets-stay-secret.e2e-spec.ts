@@ -117,7 +117,7 @@ describe('a service in use', () => {
     expect(found(logs)).toEqual([]);
     expect(found(metrics)).toEqual([]);
     expect(found(await everythingStored())).toEqual([]);
-  }, 60_000);
+  });
 
   it('stored headers with credentials are encrypted, hidden from keys of scope read, and still sent', async () => {
     const [fixed, sent, fanned, owned, received] = ['fixed', 'sent', 'fanned', 'owned', 'received'].map((what) =>
@@ -198,7 +198,7 @@ describe('a service in use', () => {
     expect((await server.api('PATCH', `/v1/destinations/${destination}`, { name: 'B' })).json.headers).toEqual({
       'X-Api-Key': fixed,
     });
-  }, 60_000);
+  });
 
   it('the search of this test finds a secret in plain text, in base64 and in hex', () => {
     const text = keep('planted');

@@ -33,7 +33,7 @@ const REGION = 'eu-west-1';
       }),
     ]);
     sqs = new SQSClient({ region: REGION, endpoint: moto.url, credentials: { ...moto.credentials } });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     sqs.destroy();

@@ -84,7 +84,7 @@ describe('while PostgreSQL is unavailable', () => {
     await until(readiness, (status) => status === 200, WITHIN_MS);
     for (const messageId of sent) await eventIn(server, messageId, 'delivered');
     expect(target.posts()).toHaveLength(10);
-  }, 60_000);
+  });
 
   it('deliveries claimed or accepted by a statement whose response was lost are made once, without a restart', async () => {
     const retried = targets.open((_post, index) => ({ status: index === 0 ? 500 : 200 }));

@@ -64,7 +64,7 @@ describe('the stream, with 120,000 events in 35 partitions', () => {
     kernel = new Database(source, { databaseUrl: database.url } as Config);
     client = await (kernel as unknown as { readPool: { pool: pg.Pool } }).readPool.pool.connect();
     now = await new StreamStore(kernel).now();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     client?.release();

@@ -293,7 +293,7 @@ describe('the import rules', () => {
     );
 
     expect(violations()).toEqual(seeded.sort());
-  }, 60_000);
+  });
 
   it('are all tested above', async () => {
     const { default: config } = (await import(path.join(ROOT, '.dependency-cruiser.mjs'))) as {

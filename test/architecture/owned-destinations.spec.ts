@@ -51,7 +51,7 @@ describe('destinations with owners', () => {
       select ${ENVIRONMENT}, ('0190f0a0-0001-0000-0000-' || lpad(n::text, 12, '0'))::uuid, null,
              'Listed', 'https', '{}'::jsonb, '{}'::jsonb, 1000, 'valid', 'active', 1, ''::bytea, now(), now() from generate_series(0, ${LISTED - 1}) n`);
     await source.query('analyze destinations');
-  }, 60_000);
+  });
 
   afterAll(async () => {
     // Closing the database also closes the data source.

@@ -101,7 +101,7 @@ beforeAll(async () => {
   source.logger = { ...source.logger, ...recording };
   runner = source.createQueryRunner();
   client = (await runner.connect()) as pg.PoolClient;
-}, 60_000);
+});
 
 afterAll(async () => {
   await runner?.release();

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestRun } from '../../tools/repeat-failed.mjs';
-import { failuresOf, plan, REPEATED_MAX } from '../../tools/repeat-failed.mjs';
+import { failuresOf, messagesOf, plan, REPEATED_MAX } from '../../tools/repeat-failed.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
@@ -57,6 +57,27 @@ describe('suites that failed in CI', () => {
       'test/api/send.e2e-spec.ts › b',
     ]);
     expect(failuresOf(run(['test/api/send.e2e-spec.ts'], []))).toEqual(['test/api/send.e2e-spec.ts']);
+  });
+
+  it('are described by the first lines of their messages, without colors', () => {
+    const failed = {
+      fullName: 'it holds',
+      status: 'failed',
+      failureMessages: [`\u001B[31mExpected: 1\u001B[39m${'\n    at line'.repeat(50)}`],
+    };
+    const [suite] = run(['test/api/send.e2e-spec.ts']).testResults;
+    const messages = messagesOf({
+      wasInterrupted: false,
+      testResults: [
+        { ...suite!, assertionResults: [failed] },
+        { ...suite!, message: 'Cannot find module', assertionResults: [] },
+      ],
+    });
+
+    expect(messages).toEqual([
+      expect.stringMatching(/^test\/api\/send\.e2e-spec\.ts\nit holds\nExpected: 1\n( {4}at line\n?){23}$/),
+      'test/api/send.e2e-spec.ts\nCannot find module',
+    ]);
   });
 
   it.each<[string, string, number, RegExp]>([

@@ -43,7 +43,7 @@ beforeAll(async () => {
     readPrepared: async ({ text }: Statement, values: unknown[]) =>
       (await client.query<pg.QueryResultRow>(text, values)).rows,
   } as unknown as Database);
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.end();

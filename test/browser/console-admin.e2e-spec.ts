@@ -23,7 +23,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       shown = await ConsolePage.open(browser, server, 'console-admin', 'secrets');
       page = shown.page;
       dialog = page.getByRole('dialog');
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await browser?.close();

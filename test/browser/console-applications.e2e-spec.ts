@@ -41,7 +41,7 @@ const OPENAPI = JSON.stringify({
     ]);
     shown = await ConsolePage.open(browser, server, 'console-applications', 'applications');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -34,7 +34,7 @@ const KEY_MS_MAX = 1_000;
     await page.getByRole('link', { name: 'Send an event' }).last().click();
     await page.getByRole('heading', { name: 'Send an event' }).waitFor();
     sendPage = page.url();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

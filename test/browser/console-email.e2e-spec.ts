@@ -31,7 +31,7 @@ const LONG = 'x'.repeat(100);
     server = scene.server;
     shown = await ConsolePage.open(browser, server, 'email', 'templates');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -149,6 +149,8 @@ const LONG = 'x'.repeat(100);
     await button('Publish').click();
     await confirm('Publish');
     await page.getByText('Emails use version 2, which is the latest.').waitFor();
+    // The page shows the result before the dialog closes. Until then, the fields behind it take no input.
+    await closed();
     await editor.getByLabel('Subject').fill(LONG.repeat(9));
     await button('Save').click();
     await page.getByText('Emails use version 2. Version 3 is not published.').waitFor();
@@ -172,7 +174,7 @@ const LONG = 'x'.repeat(100);
     await confirm('Delete');
     await page.getByText('Newer version not published').waitFor();
     expect(await shown.violations('07-templates')).toEqual([]);
-  }, 120_000);
+  });
 
   it('a topic: created, an address unsubscribed and reset, edited, each with undo, used by a template, deleted', async () => {
     await page.keyboard.press('g');

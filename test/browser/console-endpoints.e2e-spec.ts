@@ -34,7 +34,7 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await server.api('POST', '/v1/secrets', { name: 'CRM_TOKEN', value: 'tok-very-secret' });
     shown = await ConsolePage.open(browser, server, 'console-endpoints', 'endpoints');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -28,7 +28,7 @@ const LONG_ID = 'delivery-'.repeat(100);
       ]);
       shown = await ConsolePage.open(browser, server, 'console-event-filters', 'events');
       page = shown.page;
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await browser?.close();

@@ -44,7 +44,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       ]);
       shown = await ConsolePage.open(browser, server, 'console-event-views', 'events');
       page = shown.page;
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await browser?.close();

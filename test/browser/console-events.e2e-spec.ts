@@ -52,7 +52,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
     shown = await ConsolePage.open(browser, { url: base, apiKey: server.apiKey }, 'console-events', 'events');
     page = shown.page;
     await page.getByRole('heading', { name: 'Events', exact: true }).waitFor();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

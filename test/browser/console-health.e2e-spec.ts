@@ -31,7 +31,7 @@ const TRY_MS = 1_500;
     ]);
     shown = await ConsolePage.open(browser, server, 'console-health', 'destinations');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

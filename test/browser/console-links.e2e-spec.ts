@@ -165,7 +165,7 @@ const HINT = 'Ignored parameters in this link:';
 
     expect([full, collapsed].map(Math.round)).toEqual([216, 56]);
     expect(shown.wrongs()).toEqual([]);
-  }, 120_000);
+  });
 
   it('a click while the service restarts keeps the page, which shows the screen once the service is back', async () => {
     await open('console-away', 'events');

@@ -18,7 +18,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
     shown = await ConsolePage.open(browser, server, 'console-lists', 'secrets');
     page = shown.page;
     dialog = page.getByRole('dialog');
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -51,7 +51,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
       );
       expect(await shown.violations(`01-empty-${place}`)).toEqual([]);
     }
-  }, 120_000);
+  });
 
   it('a list that could not be loaded says why, and is loaded again with a button', async () => {
     const message = 'The service is in maintenance.';
@@ -72,7 +72,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
 
     expect(await fault.count()).toBe(0);
     expect(shown.wrongs().every((line) => line.includes('status of 500'))).toBe(true);
-  }, 60_000);
+  });
 
   it('a list that is loading shows rows of the same height as the list, and their text to screen readers only', async () => {
     let release = (): void => undefined;
@@ -132,7 +132,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
     await toast('Key revoked').waitFor({ state: 'detached' });
     await row.getByText('Revoked').waitFor();
     expect(await row.getByRole('button').count()).toBe(0);
-  }, 60_000);
+  });
 
   it('the header stays visible, the table is as wide as the window, and compact rows are remembered', async () => {
     await page.setViewportSize({ width: 1920, height: 900 });
@@ -204,7 +204,7 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
     );
     expect(await dialog.getByText('GET /v1/destinations').count()).toBe(0);
     await page.keyboard.press('Escape');
-  }, 60_000);
+  });
 
   it('every list with long names, in German, breaks no layout', async () => {
     await server.api('POST', '/v1/members', { email: `${'a'.repeat(60)}@example.com`, role: 'read', name: LONG });
@@ -224,5 +224,5 @@ const LONG = `Ωμέγα שלום مرحبا 🐎 <b>${'long '.repeat(40)}`.slic
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
       await page.setViewportSize({ width: 1280, height: 900 });
     }
-  }, 120_000);
+  });
 });

@@ -49,7 +49,7 @@ const evil = (
     shown = await ConsolePage.open(browser, server, 'mail', 'emails?status=bounced');
     page = shown.page;
     await page.getByRole('heading', { name: 'Emails' }).waitFor();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -27,7 +27,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     shown = await ConsolePage.open(browser, server, 'console-overview', '');
     page = shown.page;
     await page.clock.install();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -32,7 +32,7 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       ]);
       shown = await ConsolePage.open(browser, server, 'console-sending', 'overview');
       page = shown.page;
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await browser?.close();

@@ -25,7 +25,7 @@ const TOAST_MS = 15_000;
     ]);
     shown = await ConsolePage.open(browser, server, 'console-tables', 'keys');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -117,7 +117,7 @@ const TOAST_MS = 15_000;
     await prefix.hover();
     expect(await prefix.getAttribute('title')).toMatch(/…$/);
     expect(await shown.violations('01-resized')).toEqual([]);
-  }, 60_000);
+  });
 
   it('the arrow keys resize a column, and Home and a double-click reset it', async () => {
     await border('Scope').focus();
@@ -185,7 +185,7 @@ const TOAST_MS = 15_000;
     expect(await row('invoice.').getByRole('link').getAttribute('title')).toMatch(/^invoice\.x+$/);
     expect(await shown.violations('03-events')).toEqual([]);
     for (const column of ['Status', 'Event type', 'Target']) await border(column).dblclick();
-  }, 60_000);
+  });
 
   it('placeholders are as high as the content that replaces them', async () => {
     await create('/v1/destinations', { name: 'Pulled', type: 'pull' });
@@ -210,7 +210,7 @@ const TOAST_MS = 15_000;
       );
       expect(await shown.violations(`10-loaded-${screen}`)).toEqual([]);
     }
-  }, 120_000);
+  });
 
   it('a destination is disabled in the list at once, and the message undoes it', async () => {
     const id = await create('/v1/destinations', { name: LONG, type: 'https', url: `${receiver.url}/long` });
@@ -235,7 +235,7 @@ const TOAST_MS = 15_000;
     expect(await statusOf(`/v1/destinations/${id}`)).toBe('active');
     expect(await toasts().getByRole('button', { name: 'Undo' }).count()).toBe(0);
     expect(await focused()).toBe(`Actions for ${LONG}`);
-  }, 60_000);
+  });
 
   it('a change that the API rejects is rolled back, and the message shows the reason until it is closed', async () => {
     await page.route('**/v1/destinations/dst_*', (route) =>
@@ -324,7 +324,7 @@ const TOAST_MS = 15_000;
         .waitFor();
       expect(await statusOf(path)).toBe('active');
     }
-  }, 60_000);
+  });
 
   it('an endpoint with pending deliveries asks first: with a URL it can be undone, with a destination it cannot', async () => {
     const target = await create('/v1/destinations', { name: 'Shared', type: 'https', url: `${receiver.url}/broken` });
@@ -354,7 +354,7 @@ const TOAST_MS = 15_000;
     await toasts().getByText(`${target} disabled`).waitFor();
     expect(await statusOf(sharedPath)).toBe('disabled');
     expect(await toasts().getByRole('button', { name: 'Undo' }).count()).toBe(0);
-  }, 60_000);
+  });
 
   it('a suppression that was added manually is removed at once and restored, and the focus is not lost', async () => {
     await server.api('POST', '/v1/suppressions', { email: 'a@example.org' });
@@ -388,7 +388,7 @@ const TOAST_MS = 15_000;
       expect(await cell.evaluate((element) => getComputedStyle(element, '::before').content)).toMatch(/^"\w/);
       expect(await shown.violations(`11-cards-${place}`)).toEqual([]);
     }
-  }, 60_000);
+  });
 
   it('a message stays while it is hovered or focused, and closes itself otherwise', async () => {
     const timed = await ConsolePage.open(browser, server, 'console-tables-timed', 'endpoints');
@@ -409,5 +409,5 @@ const TOAST_MS = 15_000;
 
     expect(timed.wrongs()).toEqual([]);
     await timed.page.close();
-  }, 60_000);
+  });
 });

@@ -24,7 +24,7 @@ const REGION = 'eu-west-1';
     ]);
     shown = await ConsolePage.open(browser, server, 'console-tasks', 'destinations');
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

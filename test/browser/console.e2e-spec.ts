@@ -33,7 +33,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     shown = await ConsolePage.open(browser, server, 'console', 'events?status=dlq');
     page = shown.page;
     await page.getByRole('heading', { name: 'Events' }).waitFor();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -18,7 +18,7 @@ const BRIGHTNESS_MAX = 110;
     page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, colorScheme: 'dark' });
     page.setDefaultTimeout(60_000);
     complaints = complaintsOf(page);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -62,7 +62,7 @@ const BRIGHTNESS_MAX = 110;
     await page.locator('.opblock.is-open[id$="-listEventTypes"]').waitFor();
     expect(await opened('#/Secrets')).toEqual(['Secrets']);
     expect(await opened('')).toEqual(['Destinations']);
-  }, 120_000);
+  });
 
   it('keeps its light colors if the browser prefers them', async () => {
     await page.emulateMedia({ colorScheme: 'light' });
@@ -71,7 +71,7 @@ const BRIGHTNESS_MAX = 110;
     await page.locator('.opblock').first().waitFor();
 
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(250, 250, 250)');
-  }, 60_000);
+  });
 });
 
 /** Returns the visible elements of the page with a bright background. */

@@ -41,7 +41,7 @@ const FAILING = `export default (event) => {
     url = made.url;
     shown = await ConsolePage.open(browser, server, 'inbound', `endpoints/${endpoint}/settings`);
     page = shown.page;
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -28,7 +28,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     folder = mkdtempSync(path.join(tmpdir(), 'posthorn-login-'));
     page = await (await browser.newContext({ viewport: { width: 900, height: 900 } })).newPage();
     page.setDefaultTimeout(WITHIN_MS);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -150,7 +150,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
     ]);
     for (const user of ['ben', 'cleo'])
       expect((await command(envOf(user), ['whoami', '--url', server.url])).code).toBe(3);
-  }, 120_000);
+  });
 
   it('logout from an unreachable service: the local key is deleted, and a warning says that it is still valid', async () => {
     expect(await command(envOf('dora'), ['login', '--with-key', '--url', server.url], server.apiKey)).toMatchObject({

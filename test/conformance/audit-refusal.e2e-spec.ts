@@ -60,7 +60,7 @@ beforeAll(async () => {
   ]);
   sql = openSql(server);
   calls = await arrange();
-}, 120_000);
+});
 
 afterAll(async () => {
   await sql?.close();
@@ -497,7 +497,7 @@ describe('while the audit log rejects every entry', () => {
       ['sign-out', 500, []],
       ['posthorn orgs create', 'code 1', []],
     ]);
-  }, 120_000);
+  });
 });
 
 describe('when the audit log accepts entries again', () => {

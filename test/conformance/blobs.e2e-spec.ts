@@ -73,7 +73,7 @@ beforeAll(async () => {
     await s3.send(new CreateBucketCommand({ Bucket: 'mail' }));
   }
   stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory), s3: inBucket() };
-}, 90_000);
+});
 
 afterAll(async () => {
   await database?.close();

@@ -93,5 +93,5 @@ describe.each(['postgres', 'file'])('kill -9 of a process that writes blobs: %s'
     }
 
     expect(cut).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });

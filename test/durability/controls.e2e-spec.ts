@@ -29,12 +29,12 @@ describe('negative controls', () => {
       worker: { ROLE: 'worker' },
     };
     scene = await Scene.open({ seed, databaseUrl: database.url, processes, isCalm: true }, ['api']);
-  }, 90_000);
+  });
 
   afterEach(async () => {
     await scene?.close();
     await database?.drop();
-  }, 60_000);
+  });
 
   it('without the sweep of PostgreSQL the emptied queue is detected as lost messages, and with it they arrive', async () => {
     const load = scene.load(['api'], 1);
@@ -79,7 +79,7 @@ describe('negative controls', () => {
     const [one, another] = load.sent;
     one?.ids.push(...(another?.ids ?? []));
     expect((await scene.report(load)).forkedKeys).toEqual([one?.key]);
-  }, 120_000);
+  });
 
   /** Delivers a message instead of the service, signed with the secret of destination 0 or with the given secret. */
   async function deliver(id: string, body: string, secret = ''): Promise<void> {

@@ -20,12 +20,12 @@ describe('SIGTERM under load', () => {
       databaseUrl: database.url,
       processes: { one: { ROLE: 'all' }, two: { ROLE: 'all' } },
     });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await scene?.close();
     await database?.drop();
-  }, 60_000);
+  });
 
   it('every process exits with code 0, no answer is cut, no message is lost or delivered twice', async () => {
     const random = new Seeded(seed);

@@ -51,7 +51,7 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     await run?.abandon();
     await scene?.close();
     await postgres?.stop();
-  }, 60_000);
+  });
 
   it(`every failed event of ${EMISSIONS} fan-outs arrives, and is enqueued once, even if the jobs are interrupted often`, async () => {
     const failed = await failures();

@@ -38,7 +38,7 @@ describe('kill -9 while events are fanned out', () => {
     await run?.abandon();
     await scene?.close();
     await postgres?.stop();
-  }, 60_000);
+  });
 
   it(
     `of ${MESSAGES} accepted fan-outs none is lost or incomplete over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,

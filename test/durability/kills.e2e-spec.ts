@@ -32,12 +32,12 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
         'worker-2': { ROLE: 'worker' },
       },
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await scene?.close();
     await postgres?.stop();
-  }, 60_000);
+  });
 
   it(
     `loses none of ${MESSAGES} accepted messages over ${KILLS} kills of workers, APIs, PostgreSQL and everything at once`,

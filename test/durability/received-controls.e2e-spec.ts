@@ -36,7 +36,7 @@ describe('negative controls of receiving', () => {
       },
       ['api'],
     );
-  }, 90_000);
+  });
 
   /** Posts webhooks and gets 200 for each. */
   beforeEach(async () => {
@@ -44,12 +44,12 @@ describe('negative controls of receiving', () => {
     provider = inbox.provider(seed, 1);
     for (let i = 0; i < WEBHOOKS; i += 1) await provider.send();
     expect(provider.refusals).toEqual([]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await scene?.close();
     await database?.drop();
-  }, 60_000);
+  });
 
   it('deliveries of received events and feed items that are deleted before a worker starts are detected as lost', async () => {
     await remove('due_deliveries', 'true');
@@ -64,7 +64,7 @@ describe('negative controls of receiving', () => {
     );
     expect(report.lost).toHaveLength(2 * FEW);
     expect(broken(report)).toEqual([`${2 * FEW} messages were answered 202 and never delivered`]);
-  }, 120_000);
+  });
 
   it('a replay that leaves out events is detected', async () => {
     await scene.member('worker').start();
@@ -78,7 +78,7 @@ describe('negative controls of receiving', () => {
 
     expect(report.lost).toHaveLength(FEW);
     expect(report.lost.every((name) => name.endsWith(' at feed, replayed'))).toBe(true);
-  }, 120_000);
+  });
 
   it('a consumer that commits before it handles is detected: items that it skips in a crash are lost', async () => {
     await scene.member('worker').start();
@@ -88,7 +88,7 @@ describe('negative controls of receiving', () => {
 
     expect(report.lost).toHaveLength(WEBHOOKS / 2);
     expect(report.lost.every((name) => name.endsWith(' at feed'))).toBe(true);
-  }, 120_000);
+  });
 
   it('an event at a destination without a matching route, and an event without a request, are detected', async () => {
     await scene.member('worker').start();
@@ -111,7 +111,7 @@ describe('negative controls of receiving', () => {
       'at all, replayed',
       'at some',
     ]);
-  }, 120_000);
+  });
 
   /**
    * Deletes some rows of the newest endpoint's events, at the destination of all events and at the pull destination.

@@ -34,14 +34,14 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
       databaseUrl: postgres.url,
       processes: { one: { ROLE: 'all' }, two: { ROLE: 'all' } },
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     provider?.abandon();
     await consumer?.stop();
     await scene?.close();
     await postgres?.stop();
-  }, 60_000);
+  });
 
   it(
     `of ${WEBHOOKS} answered webhooks none is lost on any of three routes, nor in their replay, over ${KILLS} kills`,

@@ -29,13 +29,13 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
       // them.
       env: { REDIS_URL: redis.url, RATE_LIMIT_KEY: '1000000/60', RATE_LIMIT_ORG: '1000000/60' },
     });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await scene?.close();
     await redis?.stop();
     await database?.drop();
-  }, 60_000);
+  });
 
   it(`accepts ${MESSAGES} messages without a pause and loses none, while Redis is flushed or killed ${LOSSES} times`, async () => {
     const random = new Seeded(seed);

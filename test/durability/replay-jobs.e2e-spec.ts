@@ -42,12 +42,12 @@ describe('interrupted replay jobs', () => {
       await provider.stop();
     }
     expect(await scene.settled()).toBe(true);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await scene?.close();
     await database?.drop();
-  }, 60_000);
+  });
 
   it('a job of a killed worker and a job lost from the queue are resumed, and enqueue every event exactly once', async () => {
     const {

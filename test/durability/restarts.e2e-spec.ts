@@ -137,7 +137,7 @@ describe('PostgreSQL closes every connection', () => {
       };
       postgres = await startEmbeddedPostgres({ dataDir: path.join(directory, 'data'), log });
       env = { DATABASE_URL: postgres.url };
-    }, 60_000);
+    });
 
     const start = async (): Promise<PosthornServer> => {
       const server = await startServer(env);
@@ -173,7 +173,7 @@ describe('PostgreSQL closes every connection', () => {
         );
         await server.stop();
       }
-    }, 120_000);
+    });
 
     it('a running process continues when the server is back, and a process that starts meanwhile waits for it', async () => {
       const target = targets.open();

@@ -97,7 +97,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
   afterAll(async () => {
     await scene?.close();
     await database?.drop();
-  }, 60_000);
+  });
 
   const isComplete = (): Promise<boolean> =>
     eventually(async () => (await numbersAt(fleet.url)).join() === ALL.join(), BACK_MS_MAX);

@@ -25,7 +25,7 @@ describe('the small sample', () => {
       return { status: 200 };
     });
     server = await startServer({ EXTENSIONS: compileSample(SMALL_SAMPLE).file });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await server?.stop();

@@ -68,7 +68,7 @@ describe("the sample's blob store", () => {
       BLOB_STORE: 'extension:acme',
       ACME_BLOBS_URL: `http://127.0.0.1:${api.port}`,
     });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await server?.stop();
@@ -168,7 +168,7 @@ describe('a misbehaving blob store', () => {
       ODD_ACT: path.join(path.dirname(odd.file), 'act'),
     });
     sql = openSql(server);
-  }, 90_000);
+  });
 
   afterEach(() => act());
 
@@ -222,7 +222,7 @@ describe('a misbehaving blob store', () => {
     await emailIn(server, id, 'delivered');
     // Waits for the attempt, which is committed after the status of the recipients.
     expect((await emailAfter(server, id, 1)).attempts).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('451: a large received message of which the store read only a part is not accepted', async () => {
     const destination = await destinationAt(server, targets.open().url);
@@ -235,7 +235,7 @@ describe('a misbehaving blob store', () => {
     await deliver(smtpPortOf(server), address, large);
 
     expect(await messagesOf(server, id, 1)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('the service does not start with an unknown store, and lists the known ones', async () => {
     const start = startServer({ ...server.env, BLOB_STORE: 'extension:odder' });
@@ -243,7 +243,7 @@ describe('a misbehaving blob store', () => {
     await expect(start).rejects.toThrow(
       /BLOB_STORE=extension:odder names no loaded provider\. Known: postgres, .*, extension:odd\./,
     );
-  }, 90_000);
+  });
 
   it('the service does not start if two stores have the same name', async () => {
     const other = inlineExtension(ODD.replaceAll('OddModule', 'OtherModule'));
@@ -253,5 +253,5 @@ describe('a misbehaving blob store', () => {
     await expect(start.finally(() => other.remove())).rejects.toThrow(
       /There are two providers for BLOB_STORE=extension:odd: /,
     );
-  }, 90_000);
+  });
 });

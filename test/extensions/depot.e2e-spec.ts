@@ -302,5 +302,5 @@ describe('an extension that uses every extension point', () => {
     const start = startServer({ ...server.env, DEPOT_GLOBAL_PIPE: 'true' });
 
     await expect(start).rejects.toThrow(/The extension depot \(.*\) provides APP_PIPE in DepotModule/);
-  }, 60_000);
+  });
 });

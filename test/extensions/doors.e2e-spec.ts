@@ -57,7 +57,7 @@ describe('the sample', () => {
       NATS_PAYLOAD_BYTES_MAX: String(PAYLOAD_BYTES_MAX),
     });
     organization = (await server.api('GET', '/v1/org')).json.id as string;
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await server?.stop();

@@ -135,7 +135,7 @@ describe("Nest's exceptions, guards, filters and pipes in an extension", () => {
       EXTENSIONS: written('index.js', EXTENSION),
       ODD_INJECTED: JSON.stringify(INJECTABLE),
     });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await server?.stop();
@@ -300,5 +300,5 @@ export default AuditModule.register({ file: 'audit.log' });
     await other.stop();
 
     expect(other.logs()).toContain('The audit writes to audit.log\n');
-  }, 60_000);
+  });
 });

@@ -35,7 +35,7 @@ describe('the image', () => {
       LOG_LEVEL: 'warn',
       SHUTDOWN_GRACE: '0s',
     };
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await database?.drop();
@@ -97,7 +97,7 @@ describe('the image', () => {
     });
     rotatedKey['MASTER_KEY'] = next;
     expect((await run('posthorn migrate', rotatedKey)).code).toBe(0);
-  }, 120_000);
+  });
 
   it('422: ValidationPipe of an extension below extensions/ sees the decorators of its own copies', async () => {
     const modules = path.join(image.app, 'extensions', 'node_modules');
@@ -148,7 +148,7 @@ describe('the image', () => {
     } finally {
       rmSync(place, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 
   it('rejects an unknown command and lists the known ones', async () => {
     const { code, out } = await run('posthorn serve');

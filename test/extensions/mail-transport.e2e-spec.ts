@@ -63,7 +63,7 @@ describe("the sample's email transport", () => {
       EMAIL_TRANSPORT: 'extension:acme',
       ACME_MAIL_URL: `http://127.0.0.1:${api.port}/messages`,
     }));
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await sql?.close();
@@ -126,7 +126,7 @@ describe('a misbehaving email transport', () => {
   beforeAll(async () => {
     odd = inlineExtension(ODD);
     ({ server, sql } = await startSending({ EXTENSIONS: odd.file, EMAIL_TRANSPORT: 'extension:odd' }));
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await sql?.close();
@@ -167,7 +167,7 @@ describe('a misbehaving email transport', () => {
     await expect(start).rejects.toThrow(
       /EMAIL_TRANSPORT=extension:odder names no loaded provider\. Known: .*direct:, extension:odd\./,
     );
-  }, 90_000);
+  });
 
   it('the service does not start if two transports have the same name', async () => {
     const other = inlineExtension(ODD.replaceAll('OddModule', 'OtherModule'));
@@ -175,5 +175,5 @@ describe('a misbehaving email transport', () => {
     const start = startServer({ ...server.env, EXTENSIONS: `${odd.file},${other.file}` }).finally(() => other.remove());
 
     await expect(start).rejects.toThrow(/There are two providers for EMAIL_TRANSPORT=extension:odd: .*Known: .*\./);
-  }, 90_000);
+  });
 });

@@ -70,7 +70,7 @@ describe('MessageSender', () => {
     [server, targets] = await Promise.all([startServer({ EXTENSIONS: extension.file }), startTargets()]);
     target = targets.open();
     destination = await destinationAt(server, target.url);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await Promise.all([server?.stop(), targets?.close()]);
@@ -235,5 +235,5 @@ describe('MessageSender', () => {
     } finally {
       await limited.stop();
     }
-  }, 60_000);
+  });
 });

@@ -420,7 +420,7 @@ describe('a misbehaving extension', () => {
       const { EXTENSIONS: _gone, ...bare } = server.env;
       await server.stop();
       plain = await startServer(bare);
-    }, 90_000);
+    });
 
     afterAll(() => plain?.stop());
 
@@ -464,6 +464,6 @@ describe('a misbehaving extension', () => {
       });
       expect((await server.api('GET', `/v1/destinations/${destination}`)).json.unserved).toBeNull();
       await eventIn(server, sent, 'delivered');
-    }, 90_000);
+    });
   });
 });

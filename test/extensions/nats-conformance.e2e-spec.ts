@@ -75,7 +75,7 @@ const subject: DestinationUnderTest = {
     sample = compileSample();
     [nats, deadPort] = await Promise.all([NatsServer.start(), freePort()]);
     await nats.addStream(STREAM, ['orders.>']);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await end();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   sample = compileSample();
   nats = await NatsServer.start();
   await nats.addStream(STREAM, ['orders.>']);
-}, 60_000);
+});
 
 afterAll(async () => {
   await nats?.stop();
@@ -63,7 +63,7 @@ describeWithNats('the sample extension', () => {
     database = await createDatabase();
     server = await startServer({ EXTENSIONS: sample.file, DATABASE_URL: database.url });
     sql = openSql(server);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await sql?.close();
@@ -273,7 +273,7 @@ describeWithNats('the sample extension', () => {
       () => sql.rows(`select * from nats_subject_hours where stream = 'OLD'`),
       (rows) => rows.length === 0,
     );
-  }, 60_000);
+  });
 });
 
 describeWithNats('the job of the sample, with its queue in PostgreSQL', () => countsByJobs({}));
@@ -310,5 +310,5 @@ function countsByJobs(env: Record<string, string>): void {
       await worker.stop();
       await database.drop();
     }
-  }, 90_000);
+  });
 }

@@ -60,7 +60,7 @@ describe('presets of extensions', () => {
     odd = inlineExtension(ODD);
     database = await createDatabase();
     server = await startServer({ EXTENSIONS: odd.file, DATABASE_URL: database.url });
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await server?.stop();
@@ -117,7 +117,7 @@ describe('presets of extensions', () => {
     await expect(start).rejects.toThrow(
       /The extension WrongModule \(.+\) failed: There is already a preset "stripe": rename that of WrongPreset\./,
     );
-  }, 90_000);
+  });
 
   it('when the extension is removed, its endpoints answer 503 and can be changed, and it can come back', async () => {
     const endpoint = await inbound(server, { preset: 'odd' });
@@ -135,5 +135,5 @@ describe('presets of extensions', () => {
     expect(answer.status).toBe(503);
     expect(shown.json).toMatchObject({ preset: 'odd', verification: 'preset' });
     expect((await provide(server, endpoint.at, json({}, { act: 'verify' }))).status).toBe(200);
-  }, 120_000);
+  });
 });

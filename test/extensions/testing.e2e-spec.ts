@@ -15,7 +15,7 @@ describe('posthorn/testing', () => {
     expect([ours['data'], theirs['data']]).toEqual([[expect.objectContaining({ name: 'Pull' })], []]);
     await posthorn.stop();
     await expect(fetch(`${posthorn.url}/health`)).rejects.toThrow();
-  }, 120_000);
+  });
 
   it('reports why a service did not start', async () => {
     await expect(
@@ -24,5 +24,5 @@ describe('posthorn/testing', () => {
         env: { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
       }),
     ).rejects.toThrow(/EXTENSIONS names @acme\/posthorn-nothing, which cannot be loaded/);
-  }, 60_000);
+  });
 });

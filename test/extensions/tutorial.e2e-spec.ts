@@ -127,5 +127,5 @@ describe('an extension written with the techniques of Nest', () => {
       details: {},
     });
     expect(listed.status).toBe(200);
-  }, 90_000);
+  });
 });

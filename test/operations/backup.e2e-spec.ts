@@ -22,7 +22,7 @@ describe('backup and restore of the embedded server', () => {
 
   beforeAll(async () => {
     [server, targets] = await Promise.all([startServer(embeddedAt('first')), startTargets()]);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all([isStopped ? null : server.stop(), targets.close()]);
@@ -128,7 +128,7 @@ describe('backup and restore of the embedded server', () => {
     );
     expect(existsSync(`${file}.2`)).toBe(false);
     expect(readdirSync(third)).toEqual([]);
-  }, 120_000);
+  });
 
   it('--without-key leaves out the master key and says so; a stopped service is backed up and remains stopped; a restore overwrites no database', async () => {
     const dataDir = path.join(place, 'fourth');
@@ -152,5 +152,5 @@ describe('backup and restore of the embedded server', () => {
       code: 1,
       err: expect.stringContaining('exists already: a restore needs a DATA_DIR without a database'),
     });
-  }, 120_000);
+  });
 });

@@ -25,13 +25,13 @@ describeWithNginx('two cells behind the router of examples/cells', () => {
     router = await Nginx.start('include cells/cells.conf;', exampleFor(port, ports, cells), url);
     for (const [i, cell] of cells.entries())
       expect((await through('PATCH', '/v1/org', keyOf(cell), { slug: SLUGS[i] })).status).toBe(200);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await router?.stop();
     await Promise.all(cells.map((cell) => cell.stop().catch(() => undefined)));
     await receiver?.close();
-  }, 60_000);
+  });
 
   it('202: a send goes to the cell of its key and is delivered from there, and the other cell does not store it', async () => {
     const [, second] = cells;

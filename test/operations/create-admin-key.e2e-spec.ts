@@ -43,7 +43,7 @@ describe('create-admin-key', () => {
       expires_at: null,
     });
     await server.stop();
-  }, 120_000);
+  });
 
   it('works with the embedded database, while the service runs and while it is stopped, and the first start prints the command', async () => {
     const dataDir = path.join(process.env['POSTHORN_TEST_DIR'] ?? '', `admin-key-${process.pid}`);
@@ -109,5 +109,5 @@ describe('create-admin-key', () => {
       err: expect.stringContaining('Posthorn has not been started on this database yet'),
     });
     await fresh.drop();
-  }, 60_000);
+  });
 });

@@ -318,7 +318,7 @@ describe('a failing start', () => {
       code: 1,
       err: 'Posthorn did not start: DATABASE_URL leads to PostgreSQL 14, which is too old: Posthorn needs 15 or newer.\n',
     });
-  }, 120_000);
+  });
 
   it('because the port is taken creates no keys: the next start prints them', async () => {
     const fresh = await createDatabase();
@@ -332,5 +332,5 @@ describe('a failing start', () => {
     expect(server.logs()).toMatch(/^Live admin key: ek_live_\w+$/m);
     await server.stop();
     await fresh.drop();
-  }, 120_000);
+  });
 });

@@ -38,13 +38,13 @@ describe("PostgreSQL's clock jumps forward", () => {
     database = await createDatabase();
     sql = openSql({ databaseUrl: database.url });
     server = await startServer({ DATABASE_URL: database.url, OPERATOR_KEY, LOG_LEVEL: 'info' });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await sql?.close();
     await server?.stop();
     await database?.drop();
-  }, 60_000);
+  });
 
   const left = async (): Promise<number> => (await sql.rows<{ count: number }>(LEFT))[0]?.count ?? 0;
   const restart = async (): Promise<void> => {

@@ -107,7 +107,7 @@ describe('the lifecycle of a process', () => {
       }
       expect(new Set(received(target))).toEqual(new Set(sent));
       expect(target.posts()).toHaveLength(20);
-    }, 60_000);
+    });
 
     it('SIGTERM with waiting deliveries: they are handed back, and the next start delivers each once', async () => {
       let answering = false;
@@ -140,7 +140,7 @@ describe('the lifecycle of a process', () => {
       expect(new Set(received(target))).toEqual(new Set(sent));
       expect(target.posts()).toHaveLength(300);
       expect(await sql.rows('select from workers')).toHaveLength(1);
-    }, 60_000);
+    });
 
     it("SIGTERM with a call in flight: it is answered, and the client's keep-alive connection does not delay the exit", async () => {
       let answer: (() => void) | undefined;
@@ -160,7 +160,7 @@ describe('the lifecycle of a process', () => {
 
       expect((await testing).json.attempt).toMatchObject({ number: 1, status: 200 });
       await server.stop();
-    }, 60_000);
+    });
 
     it('SIGTERM with active senders: every message answered with 202 is delivered once, exit code 0', async () => {
       const target = targets.open();
@@ -193,7 +193,7 @@ describe('the lifecycle of a process', () => {
       const ids = received(target);
       expect(accepted.filter((messageId) => !ids.includes(messageId))).toEqual([]);
       expect(ids).toHaveLength(new Set(ids).size);
-    }, 60_000);
+    });
   });
 });
 

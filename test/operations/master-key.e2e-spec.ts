@@ -158,7 +158,7 @@ describe('the master key', () => {
     } finally {
       await restarted.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('a master key', () => {
@@ -194,7 +194,7 @@ describe('a master key', () => {
     await upgraded.stop();
     await sql.close();
     await database.drop();
-  }, 60_000);
+  });
 });
 
 describe('the master key of an embedded installation', () => {
@@ -235,5 +235,5 @@ describe('the master key of an embedded installation', () => {
     });
     expect(keyInFile()).toBe(after);
     expect(existsSync(`${file}.next`)).toBe(false);
-  }, 90_000);
+  });
 });

@@ -120,7 +120,7 @@ describe('the store of rollups', () => {
     expect(folded.reduce((sum, parts) => sum + parts)).toBe(6_000);
     expect(folded.filter((parts) => parts > 0).length).toBeGreaterThan(1);
     await expectExact();
-  }, 60_000);
+  });
 
   it('pauses between steps, and folds all of many entries and of many keys', async () => {
     await sql.rows(`
@@ -253,7 +253,7 @@ describe('the folding job', () => {
 
     expect(kills).toBeGreaterThan(0);
     await expectExact();
-  }, 120_000);
+  });
 
   it('killed with kill -9 in the middle of its statement: every part counts once', async () => {
     await addParts(700);
@@ -281,7 +281,7 @@ describe('the folding job', () => {
 
     await allFolded();
     await expectExact();
-  }, 60_000);
+  });
 
   it('does not run in a process with ROLE=api', async () => {
     await addParts(10);
@@ -292,7 +292,7 @@ describe('the folding job', () => {
     const folded = async ({ url }: PosthornServer): Promise<string | undefined> =>
       /^posthorn_rollup_parts_folded_total (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
     expect([await folded(api), await folded(worker)]).toEqual(['0', '10']);
-  }, 60_000);
+  });
 
   it('deletes minutes after 7 days, hours after 90 and days after 400', async () => {
     await sql.rows(`
@@ -318,5 +318,5 @@ describe('the folding job', () => {
       { resolution: '1h', age: 90 * 24 - 1 },
       { resolution: '1d', age: 400 * 24 - 1 },
     ]);
-  }, 60_000);
+  });
 });

@@ -157,7 +157,7 @@ describe('posthorn dns and DNS_PORT', () => {
       expect(keyOf(back.out, 'ph1')).not.toBe(keyOf(before, 'ph1'));
       expect(blind.code).toBe(0);
       expect((await run('dns', env)).out).toContain('signed with ph1');
-    }, 120_000);
+    });
 
     it.each<[string, string[], Record<string, string>, RegExp]>([
       ['an unknown option', ['--rotate'], {}, /The options are --rotate-dkim/],
@@ -205,5 +205,5 @@ describe('the keys', () => {
       await Promise.all([first.stop(), other.stop()]);
       await database.drop();
     }
-  }, 120_000);
+  });
 });

@@ -95,7 +95,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     worker = await startServer({ ...api.env, ROLE: 'worker' });
     sql = openSql({ databaseUrl: database.url });
     extra = [];
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await sql.close();
@@ -103,7 +103,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     await queues.close();
     await database.drop();
     await targets.close();
-  }, 60_000);
+  });
 
   const running = async ({ url }: PosthornServer): Promise<boolean> =>
     /^posthorn_deliveries_running \d/m.test(await (await fetch(`${url}/metrics`)).text());
@@ -165,7 +165,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     );
     expect(new Set(posts.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(sent));
     expect(target.posts()).toHaveLength(400);
-  }, 90_000);
+  });
 
   it('if the queue is emptied while no worker runs, every accepted event is still delivered', async () => {
     const target = targets.open();
@@ -191,7 +191,7 @@ describe.each<[string, () => Promise<Queues>, boolean]>([
     ).toEqual([...sent].sort());
     // Shows that workers still get notifications through the queue.
     await eventIn(api, await send(api, destination), 'delivered');
-  }, 90_000);
+  });
 });
 
 /** Sends one inline command of the Redis protocol, and returns the reply. */

@@ -78,7 +78,7 @@ describe('connections to PostgreSQL that die silently', () => {
     expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 503));
     expect(refusedAfterMs).toBeLessThan(REFUSED_WITHIN_MS * pace.since(silentAt));
     await delivered(again.json.message_id);
-  }, 120_000);
+  });
 
   it('the same if old connections are dead and new ones always work: a request is accepted or rejected within seconds', async () => {
     const target = targets.open();
@@ -97,7 +97,7 @@ describe('connections to PostgreSQL that die silently', () => {
     expect([202, 503]).toContain(first.status);
     await delivered(second.json.message_id);
     await until(readiness, (status) => status === 200, BACK_WITHIN_MS * pace.now());
-  }, 120_000);
+  });
 
   it('202: the service waits for a statement that PostgreSQL is executing, however slow, since the connection is not dead', async () => {
     const target = targets.open();
@@ -124,5 +124,5 @@ describe('connections to PostgreSQL that die silently', () => {
 
     expect(answer.status).toBe(202);
     await delivered(answer.json.message_id);
-  }, 120_000);
+  });
 });

@@ -122,7 +122,7 @@ describe('stopping', () => {
     expect(statusThen).toBe(503);
     await server.stop();
     for (const agent of agents) agent.destroy();
-  }, 60_000);
+  });
 
   it(`resets none of ${CLIENTS} keep-alive clients that continue to send requests`, async () => {
     const server = await start();
@@ -146,7 +146,7 @@ describe('stopping', () => {
 
     expect(ends).toEqual(Array.from({ length: CLIENTS }, () => 'told'));
     await server.stop();
-  }, 60_000);
+  });
 
   it('a rolling restart behind a load balancer refuses no request', async () => {
     const target = targets.open();
@@ -190,7 +190,7 @@ describe('stopping', () => {
 
     expect(balancer.refused).toEqual([]);
     expect(Object.keys(answers)).toEqual(['202']);
-  }, 90_000);
+  });
 
   it('a connection that was opened and never used does not delay the exit', async () => {
     const server = await start({ SHUTDOWN_GRACE: '0s' });
@@ -201,7 +201,7 @@ describe('stopping', () => {
     await server.stop();
 
     unused.destroy();
-  }, 60_000);
+  });
 
   (isRedisInstalled() ? it : it.skip)('ends with code 0 while the Redis of its queues is away', async () => {
     const redis = await ForgetfulRedis.start();
@@ -231,7 +231,7 @@ describe('stopping', () => {
 
     expect(still).toBe(503);
     expect(server.logs()).toContain('Leaving at once on a second SIGTERM');
-  }, 60_000);
+  });
 
   describe('npm start', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'posthorn-npm-'));
@@ -282,6 +282,6 @@ describe('stopping', () => {
 
       expect(output).toContain('Stopping on SIGTERM.');
       expect(code).toBe(0);
-    }, 120_000);
+    });
   });
 });

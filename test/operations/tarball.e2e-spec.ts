@@ -45,7 +45,7 @@ describe('the tarball', () => {
     copyToPack(clone);
     shell('npm pack', clone);
     tarball = path.join(clone, 'posthorn-0.1.0.tgz');
-  }, 120_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

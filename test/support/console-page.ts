@@ -6,7 +6,7 @@ import type { PosthornServer } from './server.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Time limit that is longer than any working page takes. */
-export const WAIT_MS_MAX = 20_000;
+export const WAIT_MS_MAX = 60_000;
 
 /** Sixty texts that an unsafe page, spreadsheet, terminal or URL would interpret. */
 export const HOSTILE: readonly string[] = [
