@@ -46,18 +46,25 @@ export function draftFaults({ url, config, credentials }: Draft, rules: DraftRul
  */
 export function deliveryAnswerOf(answer: EgressAnswer, sent: Omit<SentExchange, 'answered'>): DeliveryAnswer {
   const durationMs = Math.round(answer.durationMs);
+  // Names the fields, because spreading `sent` takes half a microsecond per delivery.
+  const exchangeWith = (answered: SentExchange['answered']): SentExchange => ({
+    method: sent.method,
+    url: sent.url,
+    headers: sent.headers,
+    answered,
+  });
   if (answer.kind === 'error')
     return {
       answer: { kind: 'error', error: answer.error },
       durationMs,
       excerpt: answer.detail,
-      exchange: { ...sent, answered: null },
+      exchange: exchangeWith(null),
     };
   const { status, headers, body } = answer;
   return {
     answer: { kind: 'response', status, retryAfter: headers['retry-after'] ?? null },
     durationMs,
     excerpt: excerptOf(body),
-    exchange: { ...sent, answered: headers },
+    exchange: exchangeWith(headers),
   };
 }

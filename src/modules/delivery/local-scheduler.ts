@@ -79,6 +79,8 @@ const ROOM_FOR_OTHERS = 100;
 @Injectable()
 export class LocalScheduler implements Scheduler, ClaimHolder {
   private readonly targets = new Map<string, TargetQueue>();
+  /** The target that `targetFor` returned last. Null if that target was removed. */
+  private lastTarget: TargetQueue | null = null;
   /** Each tenant's share of the slots, and the targets that are ready to deliver but have no free slot. */
   private readonly shares: FairShare<TargetQueue>;
   private readonly pressing: SchedulerPressure;
@@ -324,12 +326,17 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   }
 
   private targetFor(environmentId: number, targetId: Id): TargetQueue {
+    // Consecutive calls are often about the same target. A comparison costs less than building a key of the map.
+    const { lastTarget } = this;
+    if (lastTarget !== null && lastTarget.targetId === targetId && lastTarget.environmentId === environmentId)
+      return lastTarget;
     const key = targetKey(environmentId, targetId);
     let target = this.targets.get(key);
     if (!target) {
       target = newTargetQueue(environmentId, targetId);
       this.targets.set(key, target);
     }
+    this.lastTarget = target;
     return target;
   }
 
@@ -337,6 +344,7 @@ export class LocalScheduler implements Scheduler, ClaimHolder {
   private forgetTarget(target: TargetQueue): void {
     if (this.heldBy(target) > 0 || this.targets.size < HELD_MAX) return;
     this.targets.delete(targetKey(target.environmentId, target.targetId));
+    if (this.lastTarget === target) this.lastTarget = null;
   }
 
   private heldBy(target: TargetQueue): number {

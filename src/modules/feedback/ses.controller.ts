@@ -1,7 +1,7 @@
-import { Controller, HttpCode, Injectable, type OnModuleInit, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Injectable, Post, Req } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiUnauthorizedResponse } from '@nestjs/swagger';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '#http/access.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
 import { badRequest } from '#kernel/errors.js';
@@ -11,17 +11,19 @@ const PATH = '/v1/providers/ses/notifications';
 
 /** Makes the SES route parse `text/plain` as JSON, because SNS sends its JSON as text/plain. */
 @Injectable()
-export class SesContentType implements OnModuleInit {
-  constructor(private readonly adapterHost: HttpAdapterHost) {}
-
-  onModuleInit(): void {
-    this.adapterHost.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, _reply, next) => {
-      const { headers } = request.raw;
-      if (request.routeOptions.url === PATH && /^text\/plain\b/i.test(headers['content-type'] ?? ''))
-        headers['content-type'] = 'application/json';
-      next();
+export class SesContentType {
+  constructor({ httpAdapter }: HttpAdapterHost) {
+    // The hook must exist before Nest registers the routes. It is added to this route only, because other routes are
+    // called for each event.
+    httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {
+      if (route.url === PATH) route.onRequest = [route.onRequest ?? [], parseTextAsJson].flat();
     });
   }
+}
+
+function parseTextAsJson({ raw: { headers } }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (/^text\/plain\b/i.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/json';
+  done();
 }
 
 /** API that receives providers' notifications about emails. */
