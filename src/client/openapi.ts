@@ -12553,6 +12553,8 @@ export interface components {
             expires_at: string;
         };
         PortalPreviewBody: {
+            /** @description Theme of the portal. */
+            theme?: components["schemas"]["PortalThemeBody"];
             /**
              * @description Language of the page.
              * @default en

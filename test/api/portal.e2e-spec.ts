@@ -462,6 +462,23 @@ describe("the token of a customers' portal", () => {
     expectRefusal(await server.api('POST', `/v1/app/${application}/portal`, {}, as(key)), 403);
   });
 
+  it('a preview has the given theme, and no other setting of a portal', async () => {
+    const application = await applicationOf(server);
+    const path = `/v1/app/${application}/portal/preview`;
+    const theme = { scheme: 'dark', accent: '#0a58b5', font: 'serif' };
+    const preview = expectStatus(await server.api('POST', path, { theme, locale: 'de' }), 201).json as OpenPortal;
+
+    expect((await inPortal(server, preview, 'GET', '/v1/portal')).json).toMatchObject({
+      kind: 'preview',
+      permissions: ['view'],
+      theme: expect.objectContaining(theme) as object,
+      locale: 'de',
+    });
+    for (const field of ['permissions', 'expires_in', 'return_url'])
+      expectInvalid(await server.api('POST', path, { [field]: null }), 'schema', field);
+    expectInvalid(await server.api('POST', path, { theme: { accent: 'red' } }), 'schema', 'theme.accent');
+  });
+
   it('422: an invalid theme, time or URL; none of it becomes CSS', async () => {
     const application = await applicationOf(server);
     const open = (body: object): Promise<ApiAnswer> => server.api('POST', `/v1/app/${application}/portal`, body);

@@ -7,7 +7,7 @@ import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 import { useApplication } from './application-queries';
-import { EXPIRES_SECONDS, PERMISSIONS, portalBodyOf, type PortalDraft } from './portal-draft';
+import { EXPIRES_SECONDS, keepBrand, lastBrand, PERMISSIONS, portalBodyOf, type PortalDraft } from './portal-draft';
 import { PortalBrandFields } from './PortalBrandFields';
 import { PortalSample } from './PortalSample';
 
@@ -22,23 +22,22 @@ export function NewPortalLink({ app }: { app: string }): ReactNode {
   const { language } = usePreferences();
   const queries = useQueryClient();
   const { data: application } = useApplication(app);
-  const [draft, setDraft] = useState<PortalDraft>({
+  const [draft, setDraft] = useState<PortalDraft>(() => ({
     permissions: PERMISSIONS,
     expiresSeconds: 3_600,
     locale: language,
-    scheme: 'system',
-    accent: null,
-    radius: null,
-    font: 'system',
-    logo: null,
     returnUrl: '',
-  });
+    ...lastBrand(env),
+  }));
   const set = (changes: Partial<PortalDraft>): void => setDraft((now) => ({ ...now, ...changes }));
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () =>
       answered(api.POST('/v1/app/{app}/portal', { params: { path: { app } }, body: portalBodyOf(draft) })),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['portal-links', env, app] }),
+    onSuccess: () => {
+      keepBrand(env, draft);
+      return queries.invalidateQueries({ queryKey: ['portal-links', env, app] });
+    },
   });
   return (
     <section aria-labelledby="portal-new">

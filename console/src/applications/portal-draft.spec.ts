@@ -1,4 +1,4 @@
-import { logoFault, portalBodyOf, type PortalDraft } from './portal-draft';
+import { logoFault, portalBodyOf, type PortalDraft, readBrand } from './portal-draft';
 
 const LOGO = 'data:image/png;base64,iVBORw0KGgo=';
 const DRAFT: PortalDraft = {
@@ -40,5 +40,26 @@ describe('logoFault', () => {
     [`data:image/png;base64,${'A'.repeat(32_768)}`, 'size'],
   ])('%.40s', (url, fault) => {
     expect(logoFault(url)).toBe(fault);
+  });
+});
+
+describe('readBrand', () => {
+  const BRAND = { scheme: 'dark', accent: '#0a58b5', radius: 0, font: 'serif', logo: LOGO };
+  const DEFAULT = { scheme: 'system', accent: null, radius: null, font: 'system', logo: null };
+
+  it.each<[unknown, object]>([
+    [BRAND, BRAND],
+    [{}, DEFAULT],
+    [null, DEFAULT],
+    ['dark', DEFAULT],
+    [[1], DEFAULT],
+    [
+      { scheme: 'red', accent: 'url(//a.example)', radius: 25, font: 'x', logo: 'data:text/html;base64,PHN2Zz4=' },
+      DEFAULT,
+    ],
+    [{ radius: -1 }, DEFAULT],
+    [{ radius: '2' }, DEFAULT],
+  ])('%j', (stored, brand) => {
+    expect(readBrand(stored)).toEqual(brand);
   });
 });

@@ -1,4 +1,7 @@
-import type { Font } from '../kit/brand/fonts';
+import type { Environment } from '../api/client';
+import { RADIUS_PX_MAX } from '../kit/brand/brand';
+import { type Font, FONTS } from '../kit/brand/fonts';
+import { readJson } from '../kit/json/read-json';
 
 export const PERMISSIONS = ['view', 'manage', 'secrets', 'resend'] as const;
 export const EXPIRES_SECONDS = [600, 3_600, 28_800, 86_400] as const;
@@ -6,6 +9,7 @@ export const SCHEMES = ['system', 'light', 'dark'] as const;
 
 /** Maximum length of a logo as a `data:` URL, which the API accepts. */
 const LOGO_LENGTH_MAX = 32_768;
+const ACCENT = /^#[\da-f]{6}$/i;
 const LOGO = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+={0,2}$/u;
 
 /** Brand of the page that a portal link opens. */
@@ -45,7 +49,42 @@ export function logoFault(url: string): 'type' | 'size' | null {
   return LOGO.test(url) ? null : 'type';
 }
 
-function themeOf({ scheme, accent, radius, font, logo }: PortalBrand) {
+const DEFAULT_BRAND: PortalBrand = { scheme: 'system', accent: null, radius: null, font: 'system', logo: null };
+
+const keyOf = (environment: Environment): string => `posthorn.portal-brand.${environment}`;
+
+/** Returns the brand of the last portal link that was created in this browser. Ignores stored values that are invalid. */
+export function lastBrand(environment: Environment): PortalBrand {
+  try {
+    return readBrand(readJson(localStorage.getItem(keyOf(environment)) ?? '').value);
+  } catch {
+    return DEFAULT_BRAND;
+  }
+}
+
+/** Stores the brand for the next link and for previews, if the browser allows storage. */
+export function keepBrand(environment: Environment, { scheme, accent, radius, font, logo }: PortalBrand): void {
+  try {
+    localStorage.setItem(keyOf(environment), JSON.stringify({ scheme, accent, radius, font, logo }));
+  } catch {
+    // Without storage, the next link starts without a brand.
+  }
+}
+
+/** Reads a stored brand. Replaces each invalid value with its default. */
+export function readBrand(stored: unknown): PortalBrand {
+  const { scheme, accent, radius, font, logo } = Object(stored) as Readonly<Record<string, unknown>>;
+  return {
+    scheme: SCHEMES.find((each) => each === scheme) ?? DEFAULT_BRAND.scheme,
+    accent: typeof accent === 'string' && ACCENT.test(accent) ? accent : null,
+    radius: Number.isInteger(radius) && Number(radius) >= 0 && Number(radius) <= RADIUS_PX_MAX ? Number(radius) : null,
+    font: FONTS.find((each) => each === font) ?? DEFAULT_BRAND.font,
+    logo: typeof logo === 'string' && logoFault(logo) === null ? logo : null,
+  };
+}
+
+/** Returns a brand in the format of the API. */
+export function themeOf({ scheme, accent, radius, font, logo }: PortalBrand) {
   return {
     scheme,
     ...(accent !== null && { accent }),

@@ -79,7 +79,7 @@ export class PortalLinksController {
     @Param('app') application: string,
     @Body() body?: PortalPreviewBody,
   ): Promise<OpenedPortalItem> {
-    return presentOpened(await this.links.preview(caller, application, body?.locale));
+    return presentOpened(await this.links.preview(caller, application, portalAsked(body ?? {})));
   }
 
   @Get()

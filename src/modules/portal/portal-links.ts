@@ -50,11 +50,11 @@ export class PortalLinks {
   }
 
   /** Opens a read-only preview for a member. No page may frame it. Throws 404 if the application does not exist. */
-  preview(caller: Caller, application: string, locale: string | undefined): Promise<OpenedPortal> {
+  preview(caller: Caller, application: string, asked: Pick<PortalAsked, 'theme' | 'locale'>): Promise<OpenedPortal> {
     return this.begin(caller, application, 'preview', {
+      ...asked,
       permissions: ['view'],
       lifetimeSeconds: PREVIEW_SECONDS,
-      locale,
     });
   }
 

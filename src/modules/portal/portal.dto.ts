@@ -135,6 +135,11 @@ export class NewPortalBody {
 
 /** Settings for previewing a customer's portal. */
 export class PortalPreviewBody {
+  /** Theme of the portal. */
+  @CanBeOmitted()
+  @IsObjectOf(() => PortalThemeBody)
+  theme?: PortalThemeBody;
+
   /** Language of the page. */
   @ApiProperty({ default: 'en', example: 'de' })
   @CanBeOmitted()
