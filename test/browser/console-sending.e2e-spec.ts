@@ -246,7 +246,21 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       expect([font, width]).toEqual([expect.stringMatching(/, serif$/), 60]);
       await customer.close();
 
-      await page.getByRole('button', { name: 'Revoke' }).click();
+      await page.reload();
+      await sample.locator('img').waitFor();
+      expect(await page.getByLabel('Font').inputValue()).toBe('serif');
+      expect(await page.getByLabel('Corner radius').inputValue()).toBe('2');
+      await page.getByRole('button', { name: 'Preview portal' }).click();
+      const [preview] = await Promise.all([
+        page.context().waitForEvent('page'),
+        page.getByRole('dialog').getByRole('button', { name: 'Open', exact: true }).click(),
+      ]);
+      await preview.getByText('/acme').first().waitFor();
+      expect(await preview.evaluate(() => getComputedStyle(document.body).fontFamily)).toMatch(/, serif$/);
+      await preview.close();
+
+      await page.getByRole('button', { name: /^Actions for / }).click();
+      await page.getByRole('menuitem', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await page.getByText('No active links.').waitFor();
       const refused = await browser.newPage();

@@ -1,15 +1,15 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { Fault } from '../api/fault';
-import { readApplicationFilters, readRange as readApplicationRange } from '../applications/application-filters';
+import { readApplicationFilters } from '../applications/application-filters';
 import { readAuditFilters } from '../audit/audit-filters';
-import { readDestinationFilters, readFigures } from '../destinations/destination-figures';
+import { readDestinationFilters } from '../destinations/destination-figures';
 import { readEndpointFilters, readRequestFilters, readTried } from '../endpoints/endpoint-filters';
 import { readEventTypeFilters } from '../event-types/event-type-filters';
 import { readSearch } from '../events/columns';
 import { readJobFilters } from '../jobs/job-filters';
 import { lazyPart } from '../kit/load/lazy-part';
-import { readRange } from '../overview/overview-range';
+import { readRange } from '../kit/plot/range';
 import { readSend } from '../send/send-draft';
 import { environment, root, signedIn } from './base-routes';
 import { MAIL_ROUTES } from './mail-routes';
@@ -88,7 +88,7 @@ const destinations = createRoute({
 const destination = createRoute({
   getParentRoute: () => environment,
   path: 'destinations/$id',
-  validateSearch: only(readFigures),
+  validateSearch: only(readRange),
   component: lazyPart(() =>
     import('../destinations/DestinationScreen').then(({ DestinationScreen }) => DestinationScreen),
   ),
@@ -191,7 +191,7 @@ const applicationTabs = [
   createRoute({
     getParentRoute: () => application,
     path: '/',
-    validateSearch: only(readApplicationRange),
+    validateSearch: only(readRange),
     component: lazyPart(() => import('../applications/FiguresTab').then(({ FiguresTab }) => FiguresTab)),
   }),
   createRoute({

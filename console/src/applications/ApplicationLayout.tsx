@@ -4,6 +4,7 @@ import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { EditNotes, Notes } from '../kit/form/EditNotes';
 import { PageState } from '../kit/load/PageState';
@@ -12,6 +13,7 @@ import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { useSigned } from '../session/session';
 import { type ApplicationDetail, useApplication } from './application-queries';
+import { lastBrand, themeOf } from './portal-draft';
 
 const TABS = [
   ['/$env/applications/$id', 'application.figures'],
@@ -29,11 +31,7 @@ export function ApplicationLayout(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="crumbs" aria-label={t('neighbours')}>
-        <Link to="/$env/applications" params={{ env }} search={{}}>
-          ← {t('nav.applications')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/applications`} label={t('nav.applications')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
@@ -76,12 +74,15 @@ export function ApplicationLayout(): ReactNode {
 
 /** Opens a preview of this customer's portal in a new tab. */
 function Preview({ of }: { of: ApplicationDetail }): ReactNode {
-  const { api } = useSigned();
+  const { api, environment: env } = useSigned();
   const { language } = usePreferences();
   const [isAsked, setAsked] = useState(false);
   const open = async (): Promise<void> => {
     const { url } = await answered(
-      api.POST('/v1/app/{app}/portal/preview', { params: { path: { app: of.id } }, body: { locale: language } }),
+      api.POST('/v1/app/{app}/portal/preview', {
+        params: { path: { app: of.id } },
+        body: { locale: language, theme: themeOf(lastBrand(env)) },
+      }),
     );
     Object.assign(document.createElement('a'), { href: url, target: '_blank', rel: 'noopener noreferrer' }).click();
   };

@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -6,26 +6,25 @@ import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { OutcomePlots } from '../kit/plot/OutcomePlots';
+import { eventsOf, RANGE_DEFAULT, windowMsOf } from '../kit/plot/range';
+import { RangeLinks } from '../kit/plot/RangeLinks';
 import { usePreferences } from '../kit/preferences';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
-import { OVERVIEW_RANGES } from './application-filters';
 import { useApplication, useApplicationOverview } from './application-queries';
-
-const WINDOWS_MS = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const;
 
 /** Messages sent to an application, and the results of their deliveries. */
 export function FiguresTab(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
-  const { range = '24h' } = useSearch({ from: '/$env/applications/$id/' });
+  const { range = RANGE_DEFAULT } = useSearch({ from: '/$env/applications/$id/' });
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const openEvents = (fromMs: number, toMs: number): void =>
     void navigate({
       to: '/$env/events',
       params: { env },
-      search: { application: id, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
+      search: { application: id, ...eventsOf(fromMs, toMs) },
     });
   const { data: application } = useApplication(id);
   const { data, error, isPending } = useApplicationOverview(id, range);
@@ -33,22 +32,7 @@ export function FiguresTab(): ReactNode {
     <>
       <div className="heading">
         <h2>{t('application.figures')}</h2>
-        <nav className="ranges" aria-label={t('overview.range')}>
-          {OVERVIEW_RANGES.map((each) => (
-            <Link
-              key={each}
-              to="/$env/applications/$id"
-              params={{ env, id }}
-              search={{ range: each }}
-              replace
-              resetScroll={false}
-              aria-current={each === range ? 'true' : undefined}
-              className="button"
-            >
-              {t(`overview.range.${each}`)}
-            </Link>
-          ))}
-        </nav>
+        <RangeLinks chosen={range} />
       </div>
       {isPending && <PageSkeleton />}
       <FaultLine fault={error} />
@@ -56,7 +40,7 @@ export function FiguresTab(): ReactNode {
       {data && (
         <OutcomePlots
           windows={data.data}
-          windowMs={WINDOWS_MS[data.window]}
+          windowMs={windowMsOf(data.window)}
           latency={data.total.latency_ms}
           cursorKey="application"
           onRange={openEvents}

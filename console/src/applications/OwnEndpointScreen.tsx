@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { answered, serviceNowMs } from '../api/client';
+import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -12,6 +12,7 @@ import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { TargetHealth } from '../kit/status/TargetHealth';
+import { type Column, Table } from '../kit/table/Table';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -140,7 +141,6 @@ function Facts({ of }: { of: OwnEndpoint }): ReactNode {
 }
 
 function History({ app, endpoint }: { app: string; endpoint: string }): ReactNode {
-  const { environment: env } = useSigned();
   const { language } = usePreferences();
   const { stats, attempts, error } = useOwnEndpointHistory(app, endpoint);
   const number = new Intl.NumberFormat(language);
@@ -180,47 +180,57 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
       )}
       <h2>{t('attempts')}</h2>
       {attempts?.length === 0 && <p className="quiet">{t('attempts.none')}</p>}
-      {attempts !== undefined && attempts.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('attempts')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('message.sent')}</th>
-                <th scope="col">{t('attempt.answer')}</th>
-                <th scope="col">{t('column.type')}</th>
-                <th scope="col">{t('own-endpoint.attempt')}</th>
-                <th scope="col">{t('own-endpoint.took')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {attempts.map((each) => {
-                const isGood = each.status !== null && each.status < 300;
-                return (
-                  <tr key={`${each.delivery} ${each.number}`}>
-                    <td>
-                      <PathLink to={`/${env}/events/${each.event_id}`}>
-                        <Time at={each.at} />
-                      </PathLink>
-                    </td>
-                    <td>
-                      <span className={`status ${isGood ? 'good' : 'bad'}`}>
-                        <span aria-hidden="true">{isGood ? '✓' : '✕'}</span>{' '}
-                        {each.status === null ? word('error', each.error ?? 'connection') : `HTTP ${each.status}`}
-                      </span>
-                    </td>
-                    <td>{each.event_type}</td>
-                    <td>
-                      {each.number}
-                      {each.replayed && <span className="tag">{t('replayed')}</span>}
-                    </td>
-                    <td className="number">{formatDuration(each.duration_ms, language)}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {attempts !== undefined && attempts.length > 0 && <Attempts of={attempts} />}
     </>
+  );
+}
+
+function Attempts({ of }: { of: readonly Schemas['EndpointAttemptItem'][] }): ReactNode {
+  const { environment: env } = useSigned();
+  const { language } = usePreferences();
+  const columns: Column<(typeof of)[number]>[] = [
+    {
+      id: 'at',
+      label: t('message.sent'),
+      cell: ({ event_id: id, at }) => (
+        <PathLink to={`/${env}/events/${id}`}>
+          <Time at={at} />
+        </PathLink>
+      ),
+    },
+    {
+      id: 'answer',
+      label: t('attempt.answer'),
+      cell: ({ status, error }) => {
+        const isGood = status !== null && status < 300;
+        return (
+          <span className={`status ${isGood ? 'good' : 'bad'}`}>
+            <span aria-hidden="true">{isGood ? '✓' : '✕'}</span>{' '}
+            {status === null ? word('error', error ?? 'connection') : `HTTP ${status}`}
+          </span>
+        );
+      },
+    },
+    { id: 'type', label: t('column.type'), cell: ({ event_type: type }) => type, isFlexible: true },
+    {
+      id: 'number',
+      label: t('own-endpoint.attempt'),
+      cell: ({ number, replayed }) => (
+        <>
+          {number}
+          {replayed && <span className="tag">{t('replayed')}</span>}
+        </>
+      ),
+    },
+    { id: 'took', label: t('own-endpoint.took'), cell: ({ duration_ms: ms }) => formatDuration(ms, language) },
+  ];
+  return (
+    <Table
+      id="own-endpoint-attempts"
+      label={t('attempts')}
+      rows={of}
+      columns={columns}
+      keyOf={({ delivery, number }) => `${delivery} ${number}`}
+    />
   );
 }

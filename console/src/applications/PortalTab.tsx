@@ -5,7 +5,9 @@ import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { type Column, Table } from '../kit/table/Table';
 import { Time } from '../kit/time/Time';
+import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { usePortalLinks } from './application-queries';
 import { NewPortalLink } from './NewPortalLink';
@@ -35,6 +37,26 @@ function Links({ app }: { app: string }): ReactNode {
     await queries.invalidateQueries({ queryKey: ['portal-links', env, app] });
   };
   const links = data?.data ?? [];
+  const columns: Column<(typeof links)[number]>[] = [
+    {
+      id: 'created',
+      label: t('created'),
+      cell: ({ created_at: at, kind }) => (
+        <>
+          <Time at={at} />
+          {kind === 'preview' && <span className="tag">{t('portal.preview')}</span>}
+        </>
+      ),
+    },
+    { id: 'by', label: t('portal.by'), cell: ({ opened_by: by }) => <ResourceName id={by} />, isFlexible: true },
+    {
+      id: 'permissions',
+      label: t('portal.permissions'),
+      cell: ({ permissions }) => permissions.map((each) => t(`portal.permission.${each}`)).join(', '),
+      isFlexible: true,
+    },
+    { id: 'ends', label: t('portal.ends'), cell: ({ expires_at: at }) => <Time at={at} /> },
+  ];
   return (
     <section>
       <div className="heading">
@@ -48,43 +70,17 @@ function Links({ app }: { app: string }): ReactNode {
       <FaultLine fault={error} />
       {data && links.length === 0 && <p className="quiet">{t('portal.none')}</p>}
       {links.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('portal.open-links')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('created')}</th>
-                <th scope="col">{t('portal.by')}</th>
-                <th scope="col">{t('portal.permissions')}</th>
-                <th scope="col">{t('portal.ends')}</th>
-                <th scope="col">
-                  <span className="offscreen">{t('portal.revoke')}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {links.map((link) => (
-                <tr key={link.id}>
-                  <td>
-                    <Time at={link.created_at} />
-                    {link.kind === 'preview' && <span className="tag">{t('portal.preview')}</span>}
-                  </td>
-                  <td>
-                    <bdi>{link.opened_by}</bdi>
-                  </td>
-                  <td>{link.permissions.map((each) => t(`portal.permission.${each}`)).join(', ')}</td>
-                  <td>
-                    <Time at={link.expires_at} />
-                  </td>
-                  <td>
-                    <button type="button" className="small" onClick={() => setAsked(link.id)}>
-                      {t('portal.revoke')}
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          id="portal-links"
+          label={t('portal.open-links')}
+          rows={links}
+          columns={columns}
+          keyOf={({ id }) => id}
+          actions={{
+            nameOf: ({ opened_by: by }) => by,
+            itemsOf: ({ id }) => [{ label: t('portal.revoke'), onSelect: () => setAsked(id) }],
+          }}
+        />
       )}
       {asked !== null && (
         <Confirm

@@ -1,4 +1,4 @@
-import { readApplicationFilters, readRange, readTypes } from './application-filters';
+import { readApplicationFilters, readTypes } from './application-filters';
 
 describe('filters and fields of applications', () => {
   it.each([
@@ -8,14 +8,6 @@ describe('filters and fields of applications', () => {
     [{ search: [] }, {}],
   ])('list: %j is %j', (search, filters) => {
     expect(readApplicationFilters(search)).toEqual(filters);
-  });
-
-  it.each([
-    [{ range: '7d' }, { range: '7d' }],
-    [{ range: '2d' }, {}],
-    [{}, {}],
-  ])('range: %j is %j', (search, range) => {
-    expect(readRange(search)).toEqual(range);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas } from '../api/client';
+import type { Range } from '../kit/plot/range';
 import { type Signed, useSigned } from '../session/session';
-import type { OverviewRange } from './application-filters';
 
 export type ApplicationDetail = Schemas['ApplicationDetail'];
 export type OwnEndpoint = Schemas['ApplicationEndpointDetail'];
@@ -43,7 +43,7 @@ export function useApplication(app: string) {
   });
 }
 
-export function useApplicationOverview(application: string, range: OverviewRange) {
+export function useApplicationOverview(application: string, range: Range) {
   const { api, environment } = useSigned();
   return useQuery({
     queryKey: ['application-overview', environment, application, range],

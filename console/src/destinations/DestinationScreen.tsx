@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
 import { SigningSecret } from '../kit/form/SigningSecret';
@@ -33,10 +34,7 @@ export function DestinationScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="neighbours" aria-label={t('neighbours')}>
-        <Link to="/$env/destinations" params={{ env }}>
-          ← {t('nav.destinations')}
-        </Link>
+      <Crumbs to={`/${env}/destinations`} label={t('nav.destinations')}>
         <Link to="/$env/events" params={{ env }} search={{ destination: id }}>
           {t('destination.events')}
         </Link>
@@ -45,7 +43,7 @@ export function DestinationScreen(): ReactNode {
             {t('send.title')}
           </Link>
         )}
-      </nav>
+      </Crumbs>
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
+import { Crumbs } from '../kit/Crumbs';
 import { deliveryChangesOf, deliveryDraftOf, deliveryFaultOf } from '../kit/delivery/delivery-draft';
 import { DeliveryFields } from '../kit/delivery/DeliveryFields';
 import { FaultLine } from '../kit/form/FaultLine';
@@ -24,11 +25,7 @@ export function EditDestination(): ReactNode {
   return (
     <div className="page">
       <title>{`${t('edit.title', { name: data?.name ?? id })} · Posthorn`}</title>
-      <nav className="crumbs" aria-label={t('neighbours')}>
-        <Link to="/$env/destinations/$id" params={{ env, id }}>
-          ← {data?.name ?? id}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/destinations/${id}`} label={data?.name ?? id} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <h1>{t('edit.title', { name: data.name })}</h1>}
       {data && (can('write') ? <Form of={data} /> : <p>{t('needs-write')}</p>)}

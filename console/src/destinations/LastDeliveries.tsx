@@ -5,6 +5,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import { useLastDeliveries, useLastError } from './destination-queries';
@@ -48,7 +49,7 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
           {t('destination.all-events')}
         </Link>
       </div>
-      {isPending && <ListSkeleton rows={3} className="deliveries-skeleton" />}
+      {isPending && <ListSkeleton rows={3} />}
       <FaultLine fault={data === undefined ? error : null} />
       {data?.length === 0 && <p className="quiet">{t('destination.no-deliveries')}</p>}
       {data !== undefined && data.length > 0 && <Deliveries of={data} />}
@@ -58,39 +59,38 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
 
 function Deliveries({ of }: { of: readonly Schemas['ListedEventItem'][] }): ReactNode {
   const { environment: env } = useSigned();
+  const columns: Column<Schemas['ListedEventItem']>[] = [
+    {
+      id: 'type',
+      label: t('column.type'),
+      cell: ({ id, event_type: type }) => (
+        <Link to="/$env/events/$id" params={{ env, id }}>
+          {type}
+        </Link>
+      ),
+      isFlexible: true,
+    },
+    { id: 'status', label: t('column.status'), cell: ({ status }) => <Status of={status} /> },
+    {
+      id: 'answer',
+      label: t('attempt.answer'),
+      cell: ({ last_attempt: last }) => (last === null ? '–' : <Response of={last} />),
+    },
+    { id: 'attempts', label: t('attempts'), cell: ({ attempt_count: count }) => count },
+    {
+      id: 'received',
+      label: t('column.received'),
+      cell: ({ received_at: at }) => <Since at={at} nowMs={serviceNowMs()} />,
+    },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label={t('destination.last-deliveries')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('column.type')}</th>
-            <th scope="col">{t('column.status')}</th>
-            <th scope="col">{t('attempt.answer')}</th>
-            <th scope="col">{t('attempts')}</th>
-            <th scope="col">{t('column.received')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((event) => (
-            <tr key={event.id}>
-              <td className="long">
-                <Link to="/$env/events/$id" params={{ env, id: event.id }}>
-                  {event.event_type}
-                </Link>
-              </td>
-              <td>
-                <Status of={event.status} />
-              </td>
-              <td>{event.last_attempt === null ? '–' : <Response of={event.last_attempt} />}</td>
-              <td className="number">{event.attempt_count}</td>
-              <td className="number">
-                <Since at={event.received_at} nowMs={serviceNowMs()} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      id="last-deliveries"
+      label={t('destination.last-deliveries')}
+      rows={of}
+      columns={columns}
+      keyOf={({ id }) => id}
+    />
   );
 }
 

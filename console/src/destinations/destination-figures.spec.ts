@@ -1,4 +1,4 @@
-import { figuresSince, readDestinationFilters, readFigures } from './destination-figures';
+import { figuresSince, readDestinationFilters } from './destination-figures';
 
 const NOW_MS = Date.parse('2026-11-21T09:31:20.000Z');
 
@@ -10,16 +10,6 @@ describe('figuresSince', () => {
     ['30d', '2026-10-23T00:00:00.000Z'],
   ] as const)('%s: %s', (range, since) => {
     expect(figuresSince(range, NOW_MS)).toBe(since);
-  });
-});
-
-describe('readFigures', () => {
-  it.each([
-    [{ range: '7d' }, { range: '7d' }],
-    [{ range: 'toString' }, {}],
-    [{}, {}],
-  ])('%j: %j', (search, expected) => {
-    expect(readFigures(search)).toEqual(expected);
   });
 });
 

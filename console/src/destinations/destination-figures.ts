@@ -1,25 +1,15 @@
-/** Range of a destination's charts, as in the page's URL. */
-export interface FiguresSearch {
-  range?: FiguresRange;
-}
+import type { Range } from '../kit/plot/range';
 
+/** Time windows of the figures, by range. */
 export const FIGURES = {
   '1h': { window: '1m', windowMs: 60_000, windows: 60 },
   '24h': { window: '1h', windowMs: 3_600_000, windows: 24 },
   '7d': { window: '1h', windowMs: 3_600_000, windows: 168 },
   '30d': { window: '1d', windowMs: 86_400_000, windows: 30 },
-} as const;
-export type FiguresRange = keyof typeof FIGURES;
-export const FIGURES_RANGES = Object.keys(FIGURES) as FiguresRange[];
-
-/** Reads the range from the query parameters of the page's URL. Ignores invalid values. */
-export function readFigures(search: Readonly<Record<string, unknown>>): FiguresSearch {
-  const range = FIGURES_RANGES.find((each) => each === search['range']);
-  return range === undefined ? {} : { range };
-}
+} as const satisfies Record<Range, unknown>;
 
 /** Returns the start of a range. A range consists of time windows of equal length. `nowMs` is in the last window. */
-export function figuresSince(range: FiguresRange, nowMs: number): string {
+export function figuresSince(range: Range, nowMs: number): string {
   const { windowMs, windows } = FIGURES[range];
   return new Date(Math.floor(nowMs / windowMs) * windowMs - (windows - 1) * windowMs).toISOString();
 }

@@ -1,7 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import type { Range } from '../kit/plot/range';
 import { useSigned } from '../session/session';
-import { type DestinationFilters, FIGURES, type FiguresRange, figuresSince } from './destination-figures';
+import { type DestinationFilters, FIGURES, figuresSince } from './destination-figures';
 import { eventsWithErrors, type LastError, lastErrorIn } from './last-error';
 
 export type DestinationDetail = Schemas['DestinationDetail'];
@@ -36,7 +37,7 @@ export function useDestination(id: string, isAsked = true) {
 }
 
 /** Queries a destination's figures per time window. Refetches regularly, because the last window has not ended yet. */
-export function useFigures(id: string, range: FiguresRange, isAsked = true) {
+export function useFigures(id: string, range: Range, isAsked = true) {
   const { api, environment } = useSigned();
   return useQuery({
     queryKey: ['figures', environment, id, range],

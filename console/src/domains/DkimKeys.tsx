@@ -3,6 +3,7 @@ import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Domain, useKnownDomain } from './domain-queries';
@@ -46,47 +47,39 @@ export function DkimKeys({ domain, dkim }: { domain: Domain; dkim: Dkim }): Reac
 }
 
 function KeyTable({ domain, keys }: { domain: Domain; keys: Dkim['keys'] }): ReactNode {
+  const recordOf = (selector: string): Domain['records'][number] | undefined =>
+    domain.records.find(({ name }) => name.startsWith(`${selector}._domainkey.`));
+  const columns: Column<Dkim['keys'][number]>[] = [
+    { id: 'selector', label: t('dkim.selector'), cell: ({ selector }) => <code>{selector}</code> },
+    { id: 'algorithm', label: t('dkim.algorithm'), cell: ({ algorithm }) => algorithm },
+    {
+      id: 'status',
+      label: t('column.status'),
+      cell: ({ state, required_until: until }) => (
+        <>
+          <Status of={state} kind="dkim" />
+          {until !== null && (
+            <div className="quiet">
+              {t('dkim.required-until')} <Time at={until} />
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'record',
+      label: t('dkim.record'),
+      cell: ({ selector }) => {
+        const record = recordOf(selector);
+        return record === undefined ? '–' : <Status of={record.status} kind="record" />;
+      },
+    },
+    { id: 'created', label: t('created'), cell: ({ created_at: at }) => <Time at={at} /> },
+  ];
   return (
     <>
       <p className="quiet">{t('dkim.records')}</p>
-      <div className="scroll" tabIndex={0} role="group" aria-labelledby="dkim">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('dkim.selector')}</th>
-              <th scope="col">{t('dkim.algorithm')}</th>
-              <th scope="col">{t('column.status')}</th>
-              <th scope="col">{t('dkim.record')}</th>
-              <th scope="col">{t('created')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map(({ selector, algorithm, state, created_at: at, required_until: until }) => {
-              const record = domain.records.find(({ name }) => name.startsWith(`${selector}._domainkey.`));
-              return (
-                <tr key={selector}>
-                  <td>
-                    <code>{selector}</code>
-                  </td>
-                  <td>{algorithm}</td>
-                  <td>
-                    <Status of={state} kind="dkim" />
-                    {until !== null && (
-                      <div className="quiet">
-                        {t('dkim.required-until')} <Time at={until} />
-                      </div>
-                    )}
-                  </td>
-                  <td>{record === undefined ? '–' : <Status of={record.status} kind="record" />}</td>
-                  <td>
-                    <Time at={at} />
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table id="dkim-keys" label={t('dkim')} rows={keys} columns={columns} keyOf={({ selector }) => selector} />
     </>
   );
 }

@@ -1,9 +1,10 @@
 import './domains.css';
 import { useMutation } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
@@ -23,11 +24,7 @@ export function DomainScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.domain ?? id} · Posthorn`}</title>
-      <nav className="domain-back" aria-label={t('neighbours')}>
-        <Link to="/$env/domains" params={{ env }}>
-          ← {t('nav.domains')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/domains`} label={t('nav.domains')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>

@@ -4,6 +4,7 @@ import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
@@ -30,11 +31,7 @@ export function EndpointLayout(): ReactNode {
   return (
     <div className="page endpoint">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="crumbs" aria-label={t('neighbours')}>
-        <Link to="/$env/endpoints" params={{ env }}>
-          ← {t('nav.endpoints')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/endpoints`} label={t('nav.endpoints')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>

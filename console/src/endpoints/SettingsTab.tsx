@@ -35,6 +35,7 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const presets = usePresets();
   const [draft, setDraft] = useState(() => settingsDraftOf(endpoint));
   const { changes, fault } = changesOf(draft, t('filter-editor.object'));
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(settingsDraftOf(endpoint));
   const save = useMutation({ mutationFn: () => change(changes) });
   const set = (changed: Partial<SettingsDraft>): void => {
     setDraft({ ...draft, ...changed });
@@ -68,7 +69,7 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
         />
         <FaultLine fault={save.error} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={save.isPending || fault !== null}>
+          <button type="submit" className="primary" disabled={save.isPending || !isDirty || fault !== null}>
             {t('save')}
           </button>
           {save.isSuccess && (

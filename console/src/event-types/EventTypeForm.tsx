@@ -24,15 +24,23 @@ export function EventTypeForm({ of }: { of: EventTypeDetail }): ReactNode {
   const [isEnforced, setEnforced] = useState(of.enforce);
   const schema = readObject(schemaText, t('filter-editor.object'));
   const example = readObject(exampleText, t('filter-editor.object'));
+  const body = {
+    description: description || null,
+    group: group || null,
+    schema: schema.value,
+    example: example.value,
+    enforce: isEnforced,
+  };
+  const before: typeof body = {
+    description: of.description,
+    group: of.group,
+    schema: of.schema,
+    example: of.example,
+    enforce: of.enforce,
+  };
+  const isDirty = JSON.stringify(body) !== JSON.stringify(before);
   const save = useMutation({
     mutationFn: async () => {
-      const body = {
-        description: description || null,
-        group: group || null,
-        schema: schema.value,
-        example: example.value,
-        enforce: isEnforced,
-      };
       await answered(api.PATCH('/v1/event-types/{name}', { params: { path: { name: of.name } }, body }));
       for (const key of ['event-type', 'event-type-versions'])
         await queries.invalidateQueries({ queryKey: [key, env, of.name] });
@@ -100,7 +108,7 @@ export function EventTypeForm({ of }: { of: EventTypeDetail }): ReactNode {
         <button
           type="submit"
           className="primary"
-          disabled={save.isPending || schema.fault !== null || example.fault !== null}
+          disabled={save.isPending || !isDirty || schema.fault !== null || example.fault !== null}
         >
           {t('save')}
         </button>

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
@@ -22,14 +23,11 @@ export function EventTypeScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${name} · Posthorn`}</title>
-      <nav className="crumbs actions" aria-label={t('neighbours')}>
-        <Link to="/$env/event-types" params={{ env }} search={{}}>
-          ← {t('nav.event-types')}
-        </Link>
+      <Crumbs to={`/${env}/event-types`} label={t('nav.event-types')}>
         <PathLink to={`/${env}/events`} search={{ event_type: name }}>
           {t('event-type.events')}
         </PathLink>
-      </nav>
+      </Crumbs>
       <PageState name={name} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 import { serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
@@ -197,10 +198,7 @@ function Neighbours({ id }: { id: string }): ReactNode {
     return () => document.removeEventListener('keydown', leave);
   });
   return (
-    <nav className="neighbours" aria-label={t('neighbours')}>
-      <Link to="/$env/events" params={{ env }} search={listPlace().search} title={keysOf('back')}>
-        ← {t('nav.events')}
-      </Link>
+    <Crumbs to={`/${env}/events`} search={listPlace().search} label={t('nav.events')} title={keysOf('back')}>
       <button
         type="button"
         className="small"
@@ -219,6 +217,6 @@ function Neighbours({ id }: { id: string }): ReactNode {
       >
         {t('shortcut.next')}
       </button>
-    </nav>
+    </Crumbs>
   );
 }

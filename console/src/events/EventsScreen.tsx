@@ -8,7 +8,7 @@ import { t } from '../kit/messages/t';
 import { keysOf } from '../kit/shortcuts/registry';
 import { useShortcut } from '../kit/shortcuts/use-shortcut';
 import { DensityButton } from '../kit/table/DensityButton';
-import { useMedia } from '../kit/use-media';
+import { PHONE, useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import { asColumns, COLUMNS, columnsOf, type EventSearch, filtersOf, NARROW_COLUMNS } from './columns';
 import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
@@ -105,7 +105,7 @@ function Table({
   onSelect: (ids: ReadonlySet<string>) => void;
   onScrolled: (isScrolled: boolean) => void;
 }): ReactNode {
-  const isNarrow = useMedia('(max-width: 40rem)');
+  const isNarrow = useMedia(PHONE);
   return (
     <EventTable
       list={list}

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
+import { PHONE, useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
 import { ErrorFilter } from './ErrorFilter';
@@ -36,6 +37,11 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
     });
   };
   const statuses = statusesOf(filters);
+  // On phones, the filters would fill the first screen.
+  const isPhone = useMedia(PHONE);
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const count = Object.keys(filters).filter((name) => name !== 'q').length;
   return (
     <form
       className="filters event-filters"
@@ -44,7 +50,12 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
       onSubmit={(event) => event.preventDefault()}
     >
       <SearchField value={filters.q ?? ''} onSearch={set} />
-      <div className="filters-rest">
+      {isPhone && (
+        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+          {count === 0 ? t('filters') : t('filters.count', { count })}
+        </button>
+      )}
+      <div className="filters-rest" id={id} hidden={isPhone && !isOpen}>
         <Choices
           label={t('filter.status')}
           shown={statuses.length === 0 ? t('filter.any') : statuses.map((status) => word('status', status)).join(', ')}

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Picker, type PickerOption } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
+import { useResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 
 const OFFERED = 10;
@@ -31,14 +32,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
       return data.map(({ id, name, url }) => ({ id, label: name, ...(url !== null && { detail: url }) }));
     },
   });
-  const { data: name } = useQuery({
-    queryKey: ['pick', 'destination', environment, value],
-    staleTime: STALE_MS,
-    retry: false,
-    enabled: value.startsWith('dst_'),
-    queryFn: async ({ signal }) =>
-      (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: value } }, signal }))).name,
-  });
+  const name = useResourceName(value.startsWith('dst_') ? 'destination' : null, value);
   return (
     <Picker
       label={t('filter.destination')}
@@ -66,14 +60,7 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
       return data.map(({ id, uid, name }) => ({ id, label: name, ...(uid !== null && { detail: uid }) }));
     },
   });
-  const { data: name } = useQuery({
-    queryKey: ['pick', 'application', environment, value],
-    staleTime: STALE_MS,
-    retry: false,
-    enabled: value !== '',
-    queryFn: async ({ signal }) =>
-      (await answered(api.GET('/v1/app/{app}', { params: { path: { app: value } }, signal }))).name,
-  });
+  const name = useResourceName('application', value);
   return (
     <Picker
       label={t('filter.application')}

@@ -1,18 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
-import { IdLink } from '../kit/places';
 import { Progress } from '../kit/Progress';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
+import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { describeKind } from './job-kind';
 import { isActive, type Job, useJob } from './job-queries';
+import { Subject } from './Subject';
 
 /** One job: its request, progress and result. */
 export function JobScreen(): ReactNode {
@@ -22,11 +24,7 @@ export function JobScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data === undefined ? id : describeKind(data)} · Posthorn`}</title>
-      <nav className="neighbours" aria-label={t('neighbours')}>
-        <Link to="/$env/jobs" params={{ env }}>
-          ← {t('nav.jobs')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/jobs`} label={t('nav.jobs')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>
@@ -148,7 +146,7 @@ function Asked({ of }: { of: Job }): ReactNode {
         <div>
           <dt>{t('jobs.about')}</dt>
           <dd>
-            <IdLink id={of.endpoint} />
+            <Subject of={of} />
           </dd>
         </div>
       )}
@@ -196,7 +194,7 @@ function Asked({ of }: { of: Job }): ReactNode {
           <dd>
             {of.destinations_used.map((id) => (
               <div key={id}>
-                <IdLink id={id} />
+                <ResourceName id={id} />
               </div>
             ))}
           </dd>

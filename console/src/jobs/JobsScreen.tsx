@@ -13,6 +13,7 @@ import { useSigned } from '../session/session';
 import { JOB_STATES, type JobState } from './job-filters';
 import { describeKind } from './job-kind';
 import { type Job, useJobs } from './job-queries';
+import { Subject } from './Subject';
 
 /** Jobs on many events, with their progress and results. */
 export function JobsScreen(): ReactNode {
@@ -92,7 +93,7 @@ function JobTable({ rows }: { rows: readonly Job[] }): ReactNode {
     {
       id: 'about',
       label: t('jobs.about'),
-      cell: ({ endpoint }) => (endpoint === null ? t('jobs.filter') : <code>{endpoint}</code>),
+      cell: (job) => <Subject of={job} />,
       full: ({ endpoint }) => endpoint ?? t('jobs.filter'),
       isFlexible: true,
     },

@@ -1,5 +1,8 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
+/** Media query of screens that are as narrow as a phone's, as in the style sheets. */
+export const PHONE = '(max-width: 40rem)';
+
 /** Returns whether a media query matches. */
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(

@@ -1,9 +1,10 @@
 import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
@@ -35,11 +36,7 @@ export function AliasScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.address ?? id} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/inbox" params={{ env }}>
-          ← {t('nav.inbox')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/inbox`} label={t('nav.inbox')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} skeleton={<ListSkeleton />} />
       {data && (
         <>

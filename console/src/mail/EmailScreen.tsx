@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
@@ -28,14 +29,11 @@ export function EmailScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${t('mail.email')} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/emails" params={{ env }}>
-          ← {t('nav.emails')}
-        </Link>
+      <Crumbs to={`/${env}/emails`} label={t('nav.emails')}>
         <Link to="/$env/events/$id" params={{ env, id }} preload={false}>
           {t('mail.event')}
         </Link>
-      </nav>
+      </Crumbs>
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} email={data} />}
     </div>

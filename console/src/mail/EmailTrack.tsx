@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -93,33 +94,21 @@ function SuppressionLink({ address }: { address: string }): ReactNode {
 
 function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNode {
   const { language } = usePreferences();
+  const columns: Column<EmailDetail['attempts'][number]>[] = [
+    { id: 'number', label: t('email.attempt'), cell: ({ number }) => number },
+    { id: 'code', label: t('email.code'), cell: ({ status }) => codeWord(status) },
+    { id: 'said', label: t('attempt.answer'), cell: ({ response_excerpt: said }) => said ?? '–', wraps: true },
+    { id: 'at', label: t('email.when'), cell: ({ at }) => <Time at={at} /> },
+    { id: 'took', label: t('email.took'), cell: ({ duration_ms: ms }) => formatDuration(ms, language) },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-label={t('attempts')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('email.attempt')}</th>
-            <th scope="col">{t('email.code')}</th>
-            <th scope="col">{t('attempt.answer')}</th>
-            <th scope="col">{t('email.when')}</th>
-            <th scope="col">{t('email.took')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map(({ number, status, response_excerpt: said, at, duration_ms: ms }) => (
-            <tr key={number}>
-              <td>{number}</td>
-              <td>{codeWord(status)}</td>
-              <td className="long">{said ?? '–'}</td>
-              <td>
-                <Time at={at} />
-              </td>
-              <td>{formatDuration(ms, language)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      id="email-attempts"
+      label={t('attempts')}
+      rows={attempts}
+      columns={columns}
+      keyOf={({ number }) => String(number)}
+    />
   );
 }
 

@@ -5,6 +5,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
+import { type Column, Table } from '../kit/table/Table';
 import { useSigned } from '../session/session';
 import { formatBytes } from './format-bytes';
 
@@ -34,54 +35,47 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
       .then(({ bytes, contentType }) => download(bytes, name, contentType), setFault)
       .finally(() => setBusy(null));
   };
+  const columns: Column<MailFile>[] = [
+    {
+      id: 'name',
+      label: t('mail.file'),
+      cell: ({ name, isInline }) => (
+        <>
+          <bdi>{name}</bdi>
+          {isInline && <span className="tag">{t('mail.inline')}</span>}
+        </>
+      ),
+      full: ({ name }) => name,
+      isFlexible: true,
+    },
+    { id: 'type', label: t('destination.type'), cell: ({ type }) => type, isFlexible: true },
+    { id: 'size', label: t('mail.size'), cell: ({ bytes }) => formatBytes(bytes, language) },
+    {
+      id: 'actions',
+      label: t('key.actions'),
+      cell: (file) => (
+        <span className="actions">
+          <button
+            type="button"
+            className="small"
+            aria-label={`${t('download')} ${file.name}`}
+            disabled={busy === file.path}
+            onClick={() => fetchFile(file)}
+          >
+            {t('download')}
+          </button>
+          {file.link !== undefined && (
+            <CopyButton text={file.link} label={t('mail.copy-link')} name={`${t('mail.copy-link')} ${file.name}`} />
+          )}
+        </span>
+      ),
+    },
+  ];
   return (
     <>
-      <h2 id="mail-files">{t('mail.files')}</h2>
+      <h2>{t('mail.files')}</h2>
       <FaultLine fault={fault} />
-      <div className="scroll" tabIndex={0} role="group" aria-labelledby="mail-files">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('mail.file')}</th>
-              <th scope="col">{t('destination.type')}</th>
-              <th scope="col">{t('mail.size')}</th>
-              <th scope="col">{t('key.actions')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {files.map((file) => (
-              <tr key={file.path}>
-                <td className="long">
-                  <bdi>{file.name}</bdi>
-                  {file.isInline && <span className="tag">{t('mail.inline')}</span>}
-                </td>
-                <td>{file.type}</td>
-                <td>{formatBytes(file.bytes, language)}</td>
-                <td>
-                  <span className="actions">
-                    <button
-                      type="button"
-                      className="small"
-                      aria-label={`${t('download')} ${file.name}`}
-                      disabled={busy === file.path}
-                      onClick={() => fetchFile(file)}
-                    >
-                      {t('download')}
-                    </button>
-                    {file.link !== undefined && (
-                      <CopyButton
-                        text={file.link}
-                        label={t('mail.copy-link')}
-                        name={`${t('mail.copy-link')} ${file.name}`}
-                      />
-                    )}
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table id="mail-files" label={t('mail.files')} rows={files} columns={columns} keyOf={({ path }) => path} />
       {files.some(({ link }) => link !== undefined) && <p className="quiet">{t('mail.link-text')}</p>}
     </>
   );

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { PageState } from '../kit/load/PageState';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
@@ -29,14 +30,11 @@ export function MessageScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${t('message')} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/inbox/$alias" params={{ env, alias }}>
-          ← {data?.alias ?? t('nav.inbox')}
-        </Link>
+      <Crumbs to={`/${env}/inbox/${alias}`} label={data?.alias ?? t('nav.inbox')}>
         <Link to="/$env/events/$id" params={{ env, id }} preload={false}>
           {t('mail.event')}
         </Link>
-      </nav>
+      </Crumbs>
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} message={data} alias={alias} />}
     </div>

@@ -1,9 +1,10 @@
 import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
@@ -22,11 +23,7 @@ export function TemplateScreen(): ReactNode {
   return (
     <div className="page wide">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/templates" params={{ env }}>
-          ← {t('nav.templates')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/templates`} label={t('nav.templates')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && <Shown key={data.id} template={data} />}
     </div>

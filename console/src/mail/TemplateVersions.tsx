@@ -4,6 +4,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
+import { type Column, Table } from '../kit/table/Table';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Template, useKnownTemplate, useTemplateVersions } from './template-queries';
@@ -63,56 +64,53 @@ interface VersionTableProps {
 
 function VersionTable({ rows, latest, onPreview, onRestore }: VersionTableProps): ReactNode {
   const { can } = useSigned();
+  const columns: Column<Schemas['TemplateVersionItem']>[] = [
+    {
+      id: 'version',
+      label: t('template.version'),
+      cell: ({ version, published }) => (
+        <>
+          {version} {published && <Status of="published" />}
+          {version === latest && !published && <span className="tag">{t('template.latest')}</span>}
+        </>
+      ),
+    },
+    { id: 'subject', label: t('mail.subject'), cell: ({ subject }) => subject ?? '–', isFlexible: true },
+    { id: 'saved', label: t('template.saved-at'), cell: ({ created_at: at }) => <Time at={at} /> },
+    {
+      id: 'actions',
+      label: t('key.actions'),
+      cell: ({ version }) => (
+        <span className="actions">
+          <button
+            type="button"
+            className="small"
+            aria-label={`${t('template.preview')} ${version}`}
+            onClick={() => onPreview(version)}
+          >
+            {t('template.preview')}
+          </button>
+          {can('write') && version !== latest && (
+            <button
+              type="button"
+              className="small"
+              aria-label={`${t('template.restore')} ${version}`}
+              onClick={() => onRestore(version)}
+            >
+              {t('template.restore')}
+            </button>
+          )}
+        </span>
+      ),
+    },
+  ];
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-labelledby="versions">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('template.version')}</th>
-            <th scope="col">{t('mail.subject')}</th>
-            <th scope="col">{t('template.saved-at')}</th>
-            <th scope="col">{t('key.actions')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ version, subject, published, created_at: at }) => (
-            <tr key={version}>
-              <td>
-                {version} {published && <Status of="published" />}
-                {version === latest && !published && <span className="tag">{t('template.latest')}</span>}
-              </td>
-              <td className="long">
-                <bdi>{subject ?? '–'}</bdi>
-              </td>
-              <td>
-                <Time at={at} />
-              </td>
-              <td>
-                <span className="actions">
-                  <button
-                    type="button"
-                    className="small"
-                    aria-label={`${t('template.preview')} ${version}`}
-                    onClick={() => onPreview(version)}
-                  >
-                    {t('template.preview')}
-                  </button>
-                  {can('write') && version !== latest && (
-                    <button
-                      type="button"
-                      className="small"
-                      aria-label={`${t('template.restore')} ${version}`}
-                      onClick={() => onRestore(version)}
-                    >
-                      {t('template.restore')}
-                    </button>
-                  )}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      id="template-versions"
+      label={t('template.versions')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ version }) => String(version)}
+    />
   );
 }

@@ -1,9 +1,10 @@
 import './mail.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
+import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
@@ -21,11 +22,7 @@ export function TopicScreen(): ReactNode {
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
-      <nav className="mail-back" aria-label={t('neighbours')}>
-        <Link to="/$env/topics" params={{ env }}>
-          ← {t('nav.topics')}
-        </Link>
-      </nav>
+      <Crumbs to={`/${env}/topics`} label={t('nav.topics')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />
       {data && (
         <>

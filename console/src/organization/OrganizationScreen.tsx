@@ -5,7 +5,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { IdLink } from '../kit/places';
+import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { SystemEvents } from './SystemEvents';
 
@@ -53,7 +53,11 @@ function Facts({ of }: { of: Organization }): ReactNode {
       <div>
         <dt>{t('organization.system-destination')}</dt>
         <dd>
-          {of.system_destination === null ? t('organization.no-destination') : <IdLink id={of.system_destination} />}
+          {of.system_destination === null ? (
+            t('organization.no-destination')
+          ) : (
+            <ResourceName id={of.system_destination} />
+          )}
         </dd>
       </div>
     </dl>

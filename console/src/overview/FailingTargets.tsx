@@ -4,6 +4,7 @@ import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { IdLink } from '../kit/places';
 import { usePreferences } from '../kit/preferences';
+import { type Column, Table } from '../kit/table/Table';
 import { useSigned } from '../session/session';
 import type { FailingTarget } from './overview-queries';
 
@@ -20,44 +21,38 @@ export function FailingTargets({
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
   const share = (value: number): string =>
     new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(value);
+  const columns: Column<FailingTarget>[] = [
+    {
+      id: 'target',
+      label: t('overview.target'),
+      cell: ({ target, name, application }) =>
+        application === null ? (
+          <IdLink id={target}>{name}</IdLink>
+        ) : (
+          <PathLink to={`/${env}/applications/${application}/endpoints/${target}`}>
+            {name === '' ? target : name}
+          </PathLink>
+        ),
+      isFlexible: true,
+    },
+    { id: 'failed', label: t('overview.failed'), cell: ({ failed, dlq }) => number(failed + dlq) },
+    { id: 'retried', label: t('overview.retried'), cell: ({ retried }) => number(retried) },
+    { id: 'delivered', label: t('overview.delivered'), cell: ({ delivered }) => number(delivered) },
+    { id: 'rate', label: t('overview.failure-rate'), cell: ({ failure_rate: rate }) => share(rate) },
+  ];
   return (
     <div>
       <h2>{t('overview.targets')}</h2>
       <FaultLine fault={targets === undefined ? fault : null} />
       {targets?.length === 0 && <p className="quiet">{t('overview.targets-none')}</p>}
       {targets !== undefined && targets.length > 0 && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('overview.targets')}>
-          <table className="plain figures">
-            <thead>
-              <tr>
-                <th scope="col">{t('overview.target')}</th>
-                <th scope="col">{t('overview.failed')}</th>
-                <th scope="col">{t('overview.retried')}</th>
-                <th scope="col">{t('overview.delivered')}</th>
-                <th scope="col">{t('overview.failure-rate')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {targets.map((each) => (
-                <tr key={each.target}>
-                  <td className="long">
-                    {each.application === null ? (
-                      <IdLink id={each.target}>{each.name}</IdLink>
-                    ) : (
-                      <PathLink to={`/${env}/applications/${each.application}/endpoints/${each.target}`}>
-                        {each.name === '' ? each.target : each.name}
-                      </PathLink>
-                    )}
-                  </td>
-                  <td>{number(each.failed + each.dlq)}</td>
-                  <td>{number(each.retried)}</td>
-                  <td>{number(each.delivered)}</td>
-                  <td>{share(each.failure_rate)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          id="failing-targets"
+          label={t('overview.targets')}
+          rows={targets}
+          columns={columns}
+          keyOf={({ target }) => target}
+        />
       )}
     </div>
   );

@@ -1,16 +1,17 @@
 import './overview.css';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useBeat } from '../kit/beat';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { eventsOf, RANGE_DEFAULT } from '../kit/plot/range';
+import { RangeLinks } from '../kit/plot/RangeLinks';
 import { useSigned } from '../session/session';
 import { AttentionPanel } from './AttentionPanel';
 import { FailingTargets } from './FailingTargets';
 import { FirstSteps } from './FirstSteps';
 import { areStepsOpen, keepStepsOpen } from './open-steps';
 import { useFirstSteps, useOverview } from './overview-queries';
-import { eventsOf, RANGE_DEFAULT, RANGES } from './overview-range';
 import { OverviewSkeleton } from './OverviewSkeleton';
 import { Plots } from './Plots';
 import { RunningJobs } from './RunningJobs';
@@ -52,23 +53,7 @@ export function OverviewScreen(): ReactNode {
       <title>{`${t('nav.overview')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.overview')}</h1>
-        {!isFirst && (
-          <nav className="ranges" aria-label={t('overview.range')}>
-            {RANGES.map((each) => (
-              <Link
-                key={each}
-                to="/$env/overview"
-                params={{ env }}
-                search={{ range: each }}
-                replace
-                className="button"
-                aria-current={each === range ? 'true' : undefined}
-              >
-                {t(`overview.range.${each}`)}
-              </Link>
-            ))}
-          </nav>
-        )}
+        {!isFirst && <RangeLinks chosen={range} />}
       </div>
       <FaultLine fault={figures === undefined ? overview.error : null} />
       {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={close} />}

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import { OutcomePlots } from '../kit/plot/OutcomePlots';
+import { windowMsOf } from '../kit/plot/range';
 import type { Overview } from './overview-queries';
-import { windowMsOf } from './overview-range';
 
 /** Outcomes of attempts over time, and their latency. */
 export function Plots({

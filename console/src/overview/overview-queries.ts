@@ -2,8 +2,8 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { answered, type Schemas } from '../api/client';
 import { Fault } from '../api/fault';
 import type { BeatTask } from '../kit/beat';
+import type { Range } from '../kit/plot/range';
 import { useSigned } from '../session/session';
-import type { Range } from './overview-range';
 
 export type Overview = Schemas['OverviewItem'];
 export type Concern = Schemas['ConcernItem'];

@@ -5,7 +5,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
-import { IdLink } from '../kit/places';
+import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 
 /** Settings that use a secret. A secret can be deleted only if it is unused. */
@@ -52,7 +52,7 @@ export function SecretUse({
         <ul>
           {users.map(({ id, kind }) => (
             <li key={`${kind} ${id}`}>
-              <IdLink id={id} />
+              <ResourceName id={id} kind={kind} />
             </li>
           ))}
         </ul>

@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { Picker } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
+import { useResourceName } from '../session/ResourceName';
 import type { Kind } from './send-draft';
-import { useTargetName, useTargets } from './send-queries';
+import { useTargets } from './send-queries';
 
 interface TargetFieldProps {
   kind: Kind;
@@ -14,7 +15,7 @@ interface TargetFieldProps {
 export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactNode {
   const [text, setText] = useState('');
   const options = useTargets(kind, text);
-  const name = useTargetName(kind, value);
+  const name = useResourceName(kind === 'url' ? null : kind, value);
   if (kind === 'url')
     return (
       <label>

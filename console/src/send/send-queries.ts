@@ -72,26 +72,6 @@ export function useTargets(kind: Kind, text: string): readonly PickerOption[] {
   return data;
 }
 
-/** Queries the name of a target. Undefined while it is unknown. */
-export function useTargetName(kind: Kind, id: string): string | undefined {
-  const { api, environment } = useSigned();
-  const { data } = useQuery({
-    queryKey: ['send-target', kind, environment, id],
-    staleTime: STALE_MS,
-    retry: false,
-    enabled: id !== '' && kind !== 'url',
-    queryFn: async ({ signal }) => {
-      if (kind === 'application')
-        return (await answered(api.GET('/v1/app/{app}', { params: { path: { app: id } }, signal }))).name;
-      const params = { params: { path: { id } }, signal };
-      return kind === 'destination'
-        ? (await answered(api.GET('/v1/destinations/{id}', params))).name
-        : (await answered(api.GET('/v1/endpoints/{id}', params))).name;
-    },
-  });
-  return data;
-}
-
 /** Queries the first event types of the catalog. */
 export function useEventTypeNames(): readonly string[] {
   const { api, environment } = useSigned();

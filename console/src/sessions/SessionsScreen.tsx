@@ -7,6 +7,7 @@ import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
+import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 
 type Session = Schemas['SessionItem'];
@@ -79,7 +80,7 @@ function SessionTable({
       label: t('sessions.who'),
       cell: (of) => (
         <>
-          <bdi>{of.email ?? <code>{of.key}</code>}</bdi>
+          {of.key === null ? <bdi>{of.email}</bdi> : <ResourceName id={of.key} />}
           {of.id === ownId && <span className="tag">{t('sessions.this')}</span>}
         </>
       ),

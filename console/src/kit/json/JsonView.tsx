@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { t } from '../messages/t';
 import { piecesOf, rowsOfText } from '../text/text-rows';
 import { COLUMNS, type Found, NARROW_COLUMNS, Rows, WHOLE_MAX } from '../text/TextView';
-import { useMedia } from '../use-media';
+import { PHONE, useMedia } from '../use-media';
 import { FoldButton } from './FoldButton';
 import { type JsonLines, linesOfJson, visibleLines } from './json-lines';
 import { colorPieces, type JsonToken, lineTokens } from './json-tokens';
@@ -84,7 +84,7 @@ function WholeJson({ text, label, found, lines, tokens, folds }: ViewProps): Rea
 }
 
 function LongJson({ text, label, found, lines, tokens, folds, goTo }: ViewProps): ReactNode {
-  const columns = useMedia('(max-width: 40rem)') ? NARROW_COLUMNS : COLUMNS;
+  const columns = useMedia(PHONE) ? NARROW_COLUMNS : COLUMNS;
   const rows = useMemo(() => rowsOfText(text, columns), [text, columns]);
   const { folded, active } = folds;
   const shown = useMemo(() => shownRows(rows, lines, folded), [rows, lines, folded]);

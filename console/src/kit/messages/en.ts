@@ -130,6 +130,8 @@ export const en = {
   'shortcut.replay': 'Replay event',
   'confirm.type': 'Type “{text}” to confirm',
   filter: 'Filter',
+  filters: 'Filters',
+  'filters.count': 'Filters ({count})',
   'filter.status': 'Status',
   'filter.any': 'Any',
   'filter.range': 'Time range',

@@ -1,10 +1,11 @@
-import { eventsOf, readRange, windowMsOf } from './overview-range';
+import { eventsOf, readRange, windowMsOf } from './range';
 
 describe('readRange', () => {
   it.each([
     [{ range: '7d' }, { range: '7d' }],
     [{ range: '2d' }, {}],
     [{ range: 7 }, {}],
+    [{ range: 'toString' }, {}],
     [{}, {}],
     [{ range: '1h', other: 'x' }, { range: '1h' }],
   ])('%j: %j', (search, expected) => {

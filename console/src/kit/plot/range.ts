@@ -1,16 +1,12 @@
+/** Time ranges of figures and plots, as in the page's URL. */
 export const RANGES = ['1h', '24h', '7d', '30d'] as const;
 export type Range = (typeof RANGES)[number];
 
 /** Range if the page's URL contains none. */
 export const RANGE_DEFAULT: Range = '24h';
 
-/** Query parameters of the overview's URL. */
-export interface OverviewSearch {
-  range?: Range;
-}
-
-/** Reads the range from the page's URL. Ignores invalid values, so that a mistyped URL still shows the overview. */
-export function readRange(search: Readonly<Record<string, unknown>>): OverviewSearch {
+/** Reads the range from the query parameters of the page's URL. Ignores invalid values, so that the page still opens. */
+export function readRange(search: Readonly<Record<string, unknown>>): { range?: Range } {
   const range = RANGES.find((each) => each === search['range']);
   return range === undefined ? {} : { range };
 }

@@ -21,6 +21,8 @@ export interface Column<Row> {
   full?: (row: Row) => string;
   /** Whether the column shares the space that the other columns leave, and shortens long text. */
   isFlexible?: boolean;
+  /** Whether long text is broken into lines instead of shortened. */
+  wraps?: boolean;
   /** Weight of a flexible column: with 2, it gets twice the space of the others. Default: 1. */
   weight?: number;
   /** Control for all rows, which the header shows instead of the label. The column is as narrow as its controls. */
@@ -161,14 +163,14 @@ interface CellProps<Row> {
   row: Row;
 }
 
-function Cell<Row>({ column: { label, cell, full }, look, row }: CellProps<Row>): ReactNode {
+function Cell<Row>({ column: { label, cell, full, wraps }, look, row }: CellProps<Row>): ReactNode {
   const content = cell(row);
   const text = full?.(row) ?? (typeof content === 'string' ? content : undefined);
   const isShortened = look === 'sized' || look === 'flexible';
   return (
     <td role="cell" data-label={look === 'control' ? undefined : label} className={look === 'plain' ? undefined : look}>
       <span
-        className="cell"
+        className={wraps ? 'cell wrapped' : 'cell'}
         title={isShortened ? text : undefined}
         onMouseEnter={isShortened && text === undefined ? showFullText : undefined}
       >

@@ -1,7 +1,7 @@
 import './text.css';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
-import { useMedia } from '../use-media';
+import { PHONE, useMedia } from '../use-media';
 import { type Piece, piecesOf, rowsOfText } from './text-rows';
 
 /** Maximum length that browsers can lay out without freezing. For longer text, only visible rows are rendered. */
@@ -48,7 +48,7 @@ function Whole({ text, label, found }: { text: string; label: string; found: Fou
 }
 
 function LongText({ text, label, found }: { text: string; label: string; found: Found }): ReactNode {
-  const columns = useMedia('(max-width: 40rem)') ? NARROW_COLUMNS : COLUMNS;
+  const columns = useMedia(PHONE) ? NARROW_COLUMNS : COLUMNS;
   const rows = useMemo(() => rowsOfText(text, columns), [text, columns]);
   const at = found.matches[found.current];
   return (
