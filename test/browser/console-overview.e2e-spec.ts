@@ -248,7 +248,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
       .filter({ hasText: /^[23]$/ })
       .waitFor();
     expect(await shown.violations('10-job')).toEqual([]);
-    await page.getByRole('link', { name: broken }).first().click();
+    await page.getByRole('link', { name: HOSTILE_NAME }).first().click();
     await page.getByRole('heading', { name: HOSTILE_NAME }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search by ID' }).fill(id);

@@ -246,6 +246,16 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       expect([font, width]).toEqual([expect.stringMatching(/, serif$/), 60]);
       await customer.close();
 
+      await page.getByRole('button', { name: /^Actions for / }).click();
+      await page.getByRole('menuitem', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('No active links.').waitFor();
+      const refused = await browser.newPage();
+      await refused.goto(url);
+      await refused.getByText('/acme').first().waitFor({ state: 'detached' });
+      expect(await refused.getByText('/acme').count()).toBe(0);
+      await refused.close();
+
       await page.reload();
       await sample.locator('img').waitFor();
       expect(await page.getByLabel('Font').inputValue()).toBe('serif');
@@ -257,17 +267,8 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       ]);
       await preview.getByText('/acme').first().waitFor();
       expect(await preview.evaluate(() => getComputedStyle(document.body).fontFamily)).toMatch(/, serif$/);
+      await page.getByRole('cell', { name: 'Preview' }).waitFor();
       await preview.close();
-
-      await page.getByRole('button', { name: /^Actions for / }).click();
-      await page.getByRole('menuitem', { name: 'Revoke' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-      await page.getByText('No active links.').waitFor();
-      const refused = await browser.newPage();
-      await refused.goto(url);
-      await refused.getByText('/acme').first().waitFor({ state: 'detached' });
-      expect(await refused.getByText('/acme').count()).toBe(0);
-      await refused.close();
     });
   },
 );

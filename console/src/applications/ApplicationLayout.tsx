@@ -76,6 +76,7 @@ export function ApplicationLayout(): ReactNode {
 function Preview({ of }: { of: ApplicationDetail }): ReactNode {
   const { api, environment: env } = useSigned();
   const { language } = usePreferences();
+  const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
   const open = async (): Promise<void> => {
     const { url } = await answered(
@@ -85,6 +86,7 @@ function Preview({ of }: { of: ApplicationDetail }): ReactNode {
       }),
     );
     Object.assign(document.createElement('a'), { href: url, target: '_blank', rel: 'noopener noreferrer' }).click();
+    await queries.invalidateQueries({ queryKey: ['portal-links', env, of.id] });
   };
   return (
     <>

@@ -22,8 +22,8 @@ export function DkimKeys({ domain, dkim }: { domain: Domain; dkim: Dkim }): Reac
   const { can } = useSigned();
   const [asked, setAsked] = useState<'change' | 'rotate' | null>(null);
   return (
-    <section aria-labelledby="dkim">
-      <h2 id="dkim">{t('dkim')}</h2>
+    <section>
+      <h2>{t('dkim')}</h2>
       <p>
         {t(dkim.mode === 'domain' ? 'dkim.own' : 'dkim.platform')} <code>{dkim.algorithm}</code>
       </p>

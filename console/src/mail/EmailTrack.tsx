@@ -24,8 +24,8 @@ export function EmailTrack({ email }: { email: EmailDetail }): ReactNode {
           ))}
         </ul>
       </section>
-      <section aria-labelledby="attempts">
-        <h2 id="attempts">{t('attempts')}</h2>
+      <section>
+        <h2>{t('attempts')}</h2>
         {email.attempts.length === 0 ? (
           <p className="quiet">{t('attempts.none')}</p>
         ) : (

@@ -30,8 +30,8 @@ export function TemplateVersions({ template, onPreview, onRestored }: TemplateVe
     onRestored();
   };
   return (
-    <section aria-labelledby="versions">
-      <h2 id="versions">{t('template.versions')}</h2>
+    <section>
+      <h2>{t('template.versions')}</h2>
       <FaultLine fault={error} />
       <VersionTable rows={rows} latest={template.version} onPreview={onPreview} onRestore={setAsked} />
       {hasNextPage && (
