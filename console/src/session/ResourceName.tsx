@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { answered,type Api } from '../api/client';
+import { answered, type Api } from '../api/client';
 import { IdLink } from '../kit/places';
 import { useSigned } from './session';
 
