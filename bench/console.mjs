@@ -219,7 +219,7 @@ async function measureBurst(scene, perSecond, seconds) {
   const page = await context.newPage();
   await watch(page);
   await page.goto(`${scene.address}/console/live/events?event_type=bench.live`);
-  await page.getByText('No event matches').waitFor();
+  await page.getByText('No events match these filters.').waitFor();
   await sleep(2_000);
   const startedAt = performance.now();
   let pressed = 0;

@@ -6,7 +6,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 
 const LONG_NAME = `${'Very long name '.repeat(8)}end`.slice(0, 128);
 const BROKEN_NAME = `Broken ${HOSTILE[0] ?? ''}`;
-const SINCE = String.raw`since \d\d:\d\d, \d+ (s|min)`;
+const SINCE = String.raw`since \d\d:\d\d \(\d+ (s|min)\)`;
 const TRIES_MAX = 20;
 const TRY_MS = 1_500;
 

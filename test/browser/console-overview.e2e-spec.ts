@@ -109,7 +109,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await pass(page.locator('.total-value.bad').filter({ hasText: /[23]/ }));
 
     expect(await page.locator('.concern-groups > li').filter({ hasText: HOSTILE_NAME }).innerText()).toMatch(
-      /Opened after \d+ failures[^]*since \d\d:\d\d, \d+ (s|min)/,
+      /Opened after \d+ failures[^]*since \d\d:\d\d \(\d+ (s|min)\)/,
     );
     await pass(page.getByRole('region', { name: 'Failing targets' }).getByRole('link', { name: HOSTILE_NAME }));
     expect(await shown.violations('03-overview')).toEqual([]);

@@ -11,6 +11,7 @@ import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
+import { showCurrent } from '../kit/show-current';
 import { useSigned } from '../session/session';
 import { type ApplicationDetail, useApplication } from './application-queries';
 import { lastBrand, themeOf } from './portal-draft';
@@ -42,17 +43,19 @@ export function ApplicationLayout(): ReactNode {
           </div>
           <p className="ids">
             {data.uid !== null && (
-              <>
+              <span className="actions">
                 <code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} />
-              </>
-            )}{' '}
-            <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} />{' '}
+              </span>
+            )}
+            <span className="actions">
+              <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} />
+            </span>
             <PathLink to={`/${env}/events`} search={{ application: data.id }}>
               {t('application.events')}
             </PathLink>
           </p>
           <Notes of={data.metadata} />
-          <nav className="tabs" aria-label={t('application.tabs')}>
+          <nav ref={showCurrent} className="tabs" aria-label={t('application.tabs')}>
             {TABS.map(([to, label], index) => (
               <Link
                 key={to}

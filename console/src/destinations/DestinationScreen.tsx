@@ -124,12 +124,14 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
         <dt>{t('destination.type')}</dt>
         <dd>{of.type}</dd>
       </div>
-      <div>
-        <dt>{t('destination.check')}</dt>
-        <dd>
-          <Status of={of.validation} kind="validation" />
-        </dd>
-      </div>
+      {of.url !== null && (
+        <div>
+          <dt>{t('destination.check')}</dt>
+          <dd>
+            <Status of={of.validation} kind="validation" />
+          </dd>
+        </div>
+      )}
       <div>
         <dt>{t('destination.circuit')}</dt>
         <dd>

@@ -8,6 +8,7 @@ import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
+import { showCurrent } from '../kit/show-current';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
 import { type EndpointDetail, useEndpoint } from './endpoint-queries';
@@ -47,7 +48,7 @@ export function EndpointLayout(): ReactNode {
           {data.status !== 'active' && (
             <p className="why">{t(data.status === 'paused' ? 'endpoint.paused-why' : 'endpoint.disabled-why')}</p>
           )}
-          <nav className="tabs" aria-label={t('endpoint.tabs')}>
+          <nav ref={showCurrent} className="tabs" aria-label={t('endpoint.tabs')}>
             {TABS.map(([to, label], index) => (
               <Link
                 key={to}

@@ -6,10 +6,10 @@ import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { formatDuration } from '../kit/time/format';
 import { Since } from '../kit/time/Since';
+import { ResourceName } from '../session/ResourceName';
 import { signedCurlOf } from './curl';
 import { type EventDetail, useRetry } from './event-queries';
 import { formatResponseStatus } from './response-status';
-import { Target } from './Target';
 import type { TimelineEntry } from './timeline';
 
 interface AttemptEntryProps {
@@ -46,7 +46,7 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
           <span className="target">
             {' '}
             <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span>{' '}
-            <Target of={destination} />
+            <ResourceName id={destination} />
           </span>
         )}
       </span>

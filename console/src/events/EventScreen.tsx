@@ -13,6 +13,7 @@ import { Status } from '../kit/status/Status';
 import { Since } from '../kit/time/Since';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
+import { Name, ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
@@ -92,8 +93,11 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
     request_id: request,
     direction,
   } = event;
+  const [only] = event.deliveries.length === 1 ? event.deliveries : [];
+  const destination = only?.destination.startsWith('ep_') === false ? only.destination : null;
   const facts: [label: string, value: string | null | undefined, shown?: ReactNode][] = [
     [t('column.id'), id],
+    [t('filter.destination'), destination, destination !== null && <ResourceName id={destination} />],
     [
       t('fact.message'),
       message,
@@ -109,7 +113,7 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
       application,
       application !== undefined && (
         <Link to="/$env/events" params={{ env }} search={{ application }}>
-          <code>{application}</code>
+          <Name kind="application" id={application} />
         </Link>
       ),
     ],

@@ -4,10 +4,10 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Since } from '../kit/time/Since';
 import { useNow } from '../kit/time/use-now';
+import { ResourceName } from '../session/ResourceName';
 import { AttemptEntry } from './AttemptEntry';
 import { type EventDetail, useExchanges } from './event-queries';
 import { Schedule } from './Schedule';
-import { Target } from './Target';
 import { isDelivered, type TimelineEntry, timelineOf } from './timeline';
 
 /** Number of steps that are shown at first. Some events have thousands. */
@@ -132,7 +132,7 @@ function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][n
   if (pull?.feed == null || pull.committed_at === null) return null;
   return (
     <span className="quiet">
-      {t('timeline.acknowledged')} <Target of={pull.feed} /> {t('timeline.acknowledged-by')}{' '}
+      {t('timeline.acknowledged')} <ResourceName id={pull.feed} /> {t('timeline.acknowledged-by')}{' '}
       <Since at={pull.committed_at} nowMs={nowMs} />
     </span>
   );
@@ -141,7 +141,7 @@ function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][n
 function To({ of }: { of: string }): ReactNode {
   return (
     <span className="target">
-      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span> <Target of={of} />
+      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span> <ResourceName id={of} />
     </span>
   );
 }

@@ -84,7 +84,7 @@ function Variables({ rendered, onAdd }: { rendered: Rendered; onAdd: () => void 
   return (
     <div role="status">
       {missing.length > 0 && (
-        <p className="why">
+        <p className="why caution">
           {t('template.missing', { names: missing.join(', ') })}{' '}
           <button type="button" className="small" onClick={onAdd}>
             {t('template.missing-add')}

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { answered } from '../api/client';
+import { answered, type Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { type Column, Table } from '../kit/table/Table';
 import { useSigned } from '../session/session';
 
 /** Types of system events, with examples. */
@@ -13,42 +14,37 @@ export function SystemEvents(): ReactNode {
     staleTime: Infinity,
     queryFn: ({ signal }) => answered(api.GET('/v1/system-events', { signal })),
   });
+  const columns: Column<Schemas['SystemEventTypeItem']>[] = [
+    { id: 'type', label: t('system.type'), cell: ({ type }) => <code>{type}</code> },
+    { id: 'when', label: t('system.when'), cell: ({ description }) => withCode(description), wraps: true },
+    {
+      id: 'example',
+      label: t('system.example'),
+      cell: ({ type, example }) => (
+        <details>
+          <summary>
+            {t('system.example')}
+            <span className="offscreen"> {type}</span>
+          </summary>
+          <pre tabIndex={0}>{JSON.stringify(example, null, 2)}</pre>
+        </details>
+      ),
+      wraps: true,
+    },
+  ];
   return (
     <div>
       <h2>{t('system.title')}</h2>
       <p>{t('system.text')}</p>
       <FaultLine fault={error} />
       {data && (
-        <div className="scroll" tabIndex={0} role="region" aria-label={t('system.title')}>
-          <table className="plain">
-            <thead>
-              <tr>
-                <th scope="col">{t('system.type')}</th>
-                <th scope="col">{t('system.when')}</th>
-                <th scope="col">{t('system.example')}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.data.map(({ type, description, example }) => (
-                <tr key={type}>
-                  <td>
-                    <code>{type}</code>
-                  </td>
-                  <td className="long">{withCode(description)}</td>
-                  <td>
-                    <details>
-                      <summary>
-                        {t('system.example')}
-                        <span className="offscreen"> {type}</span>
-                      </summary>
-                      <pre tabIndex={0}>{JSON.stringify(example, null, 2)}</pre>
-                    </details>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          id="system-events"
+          label={t('system.title')}
+          rows={data.data}
+          columns={columns}
+          keyOf={({ type }) => type}
+        />
       )}
     </div>
   );

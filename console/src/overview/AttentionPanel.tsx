@@ -59,7 +59,7 @@ function ConcernGroup({ of }: { of: readonly Concern[] }): ReactNode {
       ? word('job', first.name ?? '')
       : first.name || (first.subject ?? t('overview.environment'));
   return (
-    <li>
+    <li className={of.every(isDeliberate) ? 'deliberate' : undefined}>
       <h3 className="concern-name">{name}</h3>
       <ul className="concerns">
         {of.map((concern) => (
@@ -70,14 +70,17 @@ function ConcernGroup({ of }: { of: readonly Concern[] }): ReactNode {
   );
 }
 
+/** Returns whether somebody probably caused this state on purpose, so that red would exaggerate. */
+const isDeliberate = ({ type }: Concern): boolean => type === 'target.disabled';
+
 function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
   const { environment: env } = useSigned();
   const place = placeOfConcern(of, env, usePlaceOf());
   return (
     <li>
       <span className="concern-type">
-        <span className="status bad">
-          <span aria-hidden="true">✕</span> {word('concern', of.type)}
+        <span className={`status ${isDeliberate(of) ? 'dull' : 'bad'}`}>
+          <span aria-hidden="true">{isDeliberate(of) ? '○' : '✕'}</span> {word('concern', of.type)}
         </span>
       </span>
       <span className="concern-text">{textOf(of)}</span>

@@ -43,6 +43,12 @@ export function useResourceName(kind: ResourceKind | null, id: string): string |
   return data === '' ? undefined : data;
 }
 
+/** Shows the name of a resource, or its id while the name is unknown. Use it inside of a link of its own. */
+export function Name({ kind, id }: { kind: ResourceKind; id: string }): ReactNode {
+  const name = useResourceName(kind, id);
+  return name === undefined ? <code>{id}</code> : <bdi title={id}>{name}</bdi>;
+}
+
 /**
  * Shows the name of a resource, or its id while the name is unknown. Links to its screen if there is one. The prefix of
  * the id tells the kind, except that `ep_` also begins the ids of applications' endpoints.

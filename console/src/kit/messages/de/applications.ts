@@ -28,7 +28,8 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'applications.no-match': 'Keine Anwendungen entsprechen dieser Suche.',
   'applications.failing': 'Fehlgeschlagen in den letzten 24 Stunden',
   'applications.rate': '{share} der Versuche fehlgeschlagen',
-  'applications.failed-count': 'Fehlgeschlagen: {failed}, Wiederholungen: {retried}, Endpunkte: {endpoints}',
+  'applications.failed-count':
+    'Versuche, die wiederholt werden: {retried}, fehlgeschlagene Zustellungen: {failed}, Endpunkte: {endpoints}',
   'figure.sent': 'Gesendet',
   'figure.delivered': 'Zugestellt',
   'figure.failed': 'Fehlgeschlagen',
@@ -62,10 +63,10 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'own-endpoints.none': 'Noch keine Endpunkte. Events an diese Anwendung werden gespeichert, aber nicht zugestellt.',
   'repair.recover': 'Fehlgeschlagene wiederholen',
   'repair.recover-text':
-    'Startet einen Auftrag, der fehlgeschlagene und Dead-Letter-Zustellungen seit diesem Zeitpunkt wiederholt.',
+    'Startet einen Auftrag, der fehlgeschlagene und Dead-Letter-Zustellungen in diesem Zeitraum wiederholt.',
   'repair.replay': 'Alle Events erneut senden',
   'repair.replay-text':
-    'Startet einen Auftrag, der alle Events seit diesem Zeitpunkt unabhängig vom Status erneut sendet.',
+    'Startet einen Auftrag, der alle Events in diesem Zeitraum unabhängig vom Status erneut sendet.',
   'repair.cancelled-too': 'Abgebrochene Zustellungen einschließen',
   'repair.in': 'Umgebung:',
 };

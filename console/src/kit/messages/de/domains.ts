@@ -14,7 +14,7 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.kind': 'Typ',
   'domain.records': 'DNS-Einträge',
   'domain.records-text': 'Diese Einträge beim DNS-Anbieter veröffentlichen, Namen und Werte genau wie angezeigt.',
-  'domain.seen': '{seen} von {count} gefunden',
+  'domain.seen': '{seen} von {count} erforderlichen',
   'domain.checked': 'Zuletzt geprüft',
   'domain.verified': 'Bestätigt',
   'domain.optional': 'empfohlen',

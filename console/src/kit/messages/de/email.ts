@@ -107,7 +107,7 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   'origin.default': 'Voreinstellung',
   reputation: 'Reputation',
   'reputation.healthy':
-    'Die Raten der E-Mails, die zählen, liegen unter den Grenzen, die ab {count} Empfängern in 24 Stunden gelten.',
+    'Bounce- und Beschwerderate liegen unter den Grenzen. Die Grenzen gelten ab {count} Empfängern in 24 Stunden.',
   'reputation.at_risk.bounce_rate': 'Die Bounce-Rate hat die Warngrenze erreicht.',
   'reputation.at_risk.complaint_rate': 'Die Beschwerderate hat die Warngrenze erreicht.',
   'reputation.paused.bounce_rate':

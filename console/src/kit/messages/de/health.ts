@@ -21,7 +21,7 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'health.by-receiver': 'Der Empfänger antwortete mit 410 Gone.',
   'health.destination-disabled': 'Das Ziel des Endpunkts ist deaktiviert.',
   'health.destination-gone': 'Das Ziel des Endpunkts wurde gelöscht.',
-  'since-age': 'seit {at}, {age}',
+  'since-age': 'seit {at} ({age})',
   'destination.last-deliveries': 'Letzte Zustellungen',
   'destination.all-events': 'Alle Events anzeigen',
   'destination.no-deliveries': 'Noch keine Events. Ein Test-Event senden, um die Antwort hier zu sehen.',

@@ -26,7 +26,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'jobs.excluded': 'Ausgeschlossen',
   'jobs.window': 'Zeitraum',
   'jobs.window-open': 'Gesamter Zeitraum',
-  'jobs.from': 'ab',
+  'jobs.from': 'Ab',
   'jobs.to': 'bis',
   'jobs.status': 'Event-Status',
   'jobs.destinations': 'Ziele',

@@ -12,7 +12,7 @@ export const domainsEn = {
   'domain.kind': 'Type',
   'domain.records': 'DNS records',
   'domain.records-text': 'Publish these records at your DNS provider, with names and values exactly as shown.',
-  'domain.seen': '{seen} of {count} found',
+  'domain.seen': '{seen} of {count} required',
   'domain.checked': 'Last checked',
   'domain.verified': 'Verified',
   'domain.optional': 'recommended',

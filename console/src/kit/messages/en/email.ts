@@ -99,7 +99,7 @@ export const emailEn = {
   'origin.default': 'Default',
   reputation: 'Reputation',
   'reputation.healthy':
-    'The rates of email that counts are below the limits, which apply from {count} recipients in 24 hours.',
+    'Bounce and complaint rates are below the limits. Limits apply from {count} recipients in 24 hours.',
   'reputation.at_risk.bounce_rate': 'The bounce rate reached its warning limit.',
   'reputation.at_risk.complaint_rate': 'The complaint rate reached its warning limit.',
   'reputation.paused.bounce_rate':

@@ -19,7 +19,7 @@ export const healthEn = {
   'health.by-receiver': 'The receiver responded with 410 Gone.',
   'health.destination-disabled': 'Its destination is disabled.',
   'health.destination-gone': 'Its destination was deleted.',
-  'since-age': 'since {at}, {age}',
+  'since-age': 'since {at} ({age})',
   'destination.last-deliveries': 'Last deliveries',
   'destination.all-events': 'View all events',
   'destination.no-deliveries': 'No events yet. Send a test event to see its response here.',

@@ -24,7 +24,7 @@ export const jobsEn = {
   'jobs.excluded': 'Excluded',
   'jobs.window': 'Time range',
   'jobs.window-open': 'All time',
-  'jobs.from': 'from',
+  'jobs.from': 'From',
   'jobs.to': 'to',
   'jobs.status': 'Event status',
   'jobs.destinations': 'Destinations',
