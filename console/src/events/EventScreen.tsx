@@ -22,6 +22,7 @@ import { listPlace, neighboursOf, rememberOpened } from './list-place';
 import { EventSkeleton } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
+import { isEmail } from './response-status';
 import { Timeline } from './Timeline';
 import { eventStatusOf, isAcknowledged } from './timeline';
 
@@ -93,7 +94,8 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
     request_id: request,
     direction,
   } = event;
-  const [only] = event.deliveries.length === 1 ? event.deliveries : [];
+  // The destination of emails is internal: it has no page and no name in the API.
+  const [only] = event.deliveries.length === 1 && !isEmail(event) ? event.deliveries : [];
   const destination = only?.destination.startsWith('ep_') === false ? only.destination : null;
   const facts: [label: string, value: string | null | undefined, shown?: ReactNode][] = [
     [t('column.id'), id],

@@ -4,7 +4,7 @@ import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
-import { disabledReason } from '../kit/status/disabled-reason';
+import { BY_PERSON, disabledReason } from '../kit/status/disabled-reason';
 import { SinceAge } from '../kit/time/Since';
 import { useSigned } from '../session/session';
 import { groupBySubject, placeOfConcern, reasonIn } from './concern-place';
@@ -70,8 +70,9 @@ function ConcernGroup({ of }: { of: readonly Concern[] }): ReactNode {
   );
 }
 
-/** Returns whether somebody probably caused this state on purpose, so that red would exaggerate. */
-const isDeliberate = ({ type }: Concern): boolean => type === 'target.disabled';
+/** Returns whether a person disabled the target. This is not a failure, so it is not red. */
+const isDeliberate = ({ type, sentence }: Concern): boolean =>
+  type === 'target.disabled' && reasonIn(sentence) === BY_PERSON;
 
 function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
   const { environment: env } = useSigned();

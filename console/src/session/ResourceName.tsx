@@ -43,8 +43,8 @@ export function useResourceName(kind: ResourceKind | null, id: string): string |
   return data === '' ? undefined : data;
 }
 
-/** Shows the name of a resource, or its id while the name is unknown. Use it inside of a link of its own. */
-export function Name({ kind, id }: { kind: ResourceKind; id: string }): ReactNode {
+/** Shows the name of a resource, or its id while the name is unknown. It is not a link: put it inside of one. */
+export function Name({ kind, id }: { kind: ResourceKind | null; id: string }): ReactNode {
   const name = useResourceName(kind, id);
   return name === undefined ? <code>{id}</code> : <bdi title={id}>{name}</bdi>;
 }
@@ -54,11 +54,9 @@ export function Name({ kind, id }: { kind: ResourceKind; id: string }): ReactNod
  * the id tells the kind, except that `ep_` also begins the ids of applications' endpoints.
  */
 export function ResourceName({ id, kind = kindOf(id) }: { id: string; kind?: ResourceKind | null }): ReactNode {
-  const name = useResourceName(kind, id);
-  if (name === undefined) return <IdLink id={id} />;
   return (
     <IdLink id={id}>
-      <bdi title={id}>{name}</bdi>
+      <Name kind={kind} id={id} />
     </IdLink>
   );
 }

@@ -1,11 +1,14 @@
 import { type MessageKey, t } from '../messages/t';
 
+/** The service's reason for a target that a person disabled without giving a reason. */
+export const BY_PERSON = 'Disabled through the API.';
+
 /**
  * Translations of the reasons that the service itself sets, by the service's English text. Reasons that a person wrote
  * are shown as they are.
  */
 export const REASON_TEXTS: Readonly<Record<string, MessageKey>> = {
-  'Disabled through the API.': 'health.by-api',
+  [BY_PERSON]: 'health.by-api',
   'The receiver answered 410 Gone.': 'health.by-receiver',
 };
 
