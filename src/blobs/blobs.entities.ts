@@ -25,3 +25,15 @@ export class BlobChunkEntity {
   @Column('bytea')
   content: Buffer;
 }
+
+/** A directory of `BLOB_STORE=file:` that this database has used. */
+@Entity('blob_directories')
+export class BlobDirectoryEntity {
+  /** Absolute path, as configured. */
+  @PrimaryColumn('text', { primaryKeyConstraintName: 'blob_directories_pkey' })
+  path: string;
+
+  /** Content of the directory's marker file. */
+  @Column('uuid')
+  id: string;
+}

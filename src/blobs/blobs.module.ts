@@ -4,6 +4,8 @@ import { EgressAgent } from '#egress/agent.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
+import { BlobDirectoriesStore } from './blob-directories.store.js';
+import { BlobDirectory } from './blob-directory.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobStore } from './contract.js';
 import { ExtensionBlobs } from './extension-blobs.js';
@@ -26,7 +28,9 @@ import { S3Blobs } from './s3-blobs.js';
       useFactory: ({ blobStore }: Config, database: Database, agent: EgressAgent, discovery: DiscoveryService) => {
         if (blobStore.kind === 's3') return new S3Blobs(blobStore, agent);
         if (blobStore.kind === 'extension') return new ExtensionBlobs(blobStore.name, discovery);
-        return blobStore.kind === 'file' ? new FileBlobs(blobStore.directory) : new PostgresBlobs(database);
+        if (blobStore.kind === 'file')
+          return new FileBlobs(new BlobDirectory(blobStore.directory, new BlobDirectoriesStore(database)));
+        return new PostgresBlobs(database);
       },
       inject: [Config, Database, EgressAgent, DiscoveryService],
     },

@@ -1,16 +1,15 @@
 import { Logger, type OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
-import { unavailable } from '#kernel/errors.js';
+import type { ApiError } from '#kernel/errors.js';
 import { namedProvider } from '#kernel/extension-points.js';
 import { CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStorage, BlobStore, NamedBlobStore, type Swept } from './contract.js';
+import { unreadable, unwritable } from './unavailable.js';
 
 const CALL_MS_LIMIT = 600_000;
 /** Time limit of a sweep. A sweep should end earlier, when `mayGoOn` returns false. */
 const SWEEP_MS_MAX = 60_000;
-const UNWRITABLE = 'The message store is not writable. Nothing was accepted, send it again.';
-const UNREADABLE = 'The message store cannot be read now. Try again later.';
 const POINT = {
   setting: 'BLOB_STORE',
   builtIn: ['postgres', 'file:DIRECTORY', 's3://BUCKET'],
@@ -47,7 +46,7 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   }
 
   put({ environmentId, id, expiresOnDay }: BlobKey, bytes: Buffer): Promise<void> {
-    return this.call(UNWRITABLE, (store) => store.put({ environmentId, id, expiresOnDay }, bytes));
+    return this.call(unwritable, (store) => store.put({ environmentId, id, expiresOnDay }, bytes));
   }
 
   override putFrom(
@@ -55,7 +54,7 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
     chunks: AsyncIterable<Buffer>,
     sizeBytes: number,
   ): Promise<void> {
-    return this.call(UNWRITABLE, async (store) => {
+    return this.call(unwritable, async (store) => {
       let readBytes = 0;
       const counted = async function* (): AsyncGenerator<Buffer> {
         for await (const chunk of chunks) {
@@ -69,7 +68,7 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   }
 
   async read({ environmentId, id }: BlobId, offset = 0): Promise<AsyncIterable<Buffer> | null> {
-    const iterator = await this.call(UNREADABLE, async (store) => {
+    const iterator = await this.call(unreadable, async (store) => {
       const chunks: unknown = await store.read({ environmentId, id }, offset);
       return chunks === null ? null : (chunks as AsyncIterable<unknown, unknown>)[Symbol.asyncIterator]();
     });
@@ -79,12 +78,12 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   }
 
   remove({ environmentId, id }: BlobId): Promise<void> {
-    return this.call(UNWRITABLE, (store) => store.remove({ environmentId, id }));
+    return this.call(unwritable, (store) => store.remove({ environmentId, id }));
   }
 
   sweep(today: number, mayGoOn: () => boolean): Promise<Pick<Swept, 'isMore'>> {
     return this.call(
-      UNWRITABLE,
+      unwritable,
       async (store) => {
         const { isMore } = await store.sweep(today, mayGoOn);
         return { isMore: isMore === true };
@@ -120,7 +119,7 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   /** Reads the next chunk. Ends the extension's iterator if that fails. */
   private async chunkOf(iterator: AsyncIterator<unknown, unknown>, isRequired: boolean): Promise<Buffer | null> {
     try {
-      return await this.call(UNREADABLE, async () => {
+      return await this.call(unreadable, async () => {
         const chunk = await chunkOf(iterator);
         if (chunk === null && isRequired) throw new Error('It returned a blob without bytes.');
         return chunk;
@@ -132,17 +131,17 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   }
 
   private async call<T>(
-    sentence: string,
+    refusal: (cause: unknown) => ApiError,
     work: (store: NamedBlobStore) => Promise<T>,
     limitMs = this.limitMs,
   ): Promise<T> {
     const { store } = this;
-    if (store === null) throw unavailable(sentence);
+    if (store === null) throw refusal(null);
     try {
       return await withDeadline(limitMs, () => work(store));
     } catch (error) {
       this.logger.error(`The blob store ${this.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      throw Object.assign(unavailable(sentence), { cause: error });
+      throw refusal(error);
     }
   }
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { unavailable } from '#kernel/errors.js';
+import { Logger, type OnModuleInit } from '@nestjs/common';
+import type { BlobDirectory } from './blob-directory.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type Swept } from './contract.js';
+import { ensureDirectory, nullWhenMissing, syncDirectory, writeDurably } from './durable-files.js';
+import { unreadable, unwritable } from './unavailable.js';
 
 const DAY_MS = 86_400_000;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -18,9 +21,16 @@ const ABANDONED_MS = DAY_MS;
  * blob to `tmp` and renames it, so no partial file has a final name. A crash leaves only a marker or a file in `tmp`,
  * which `sweep` removes.
  */
-export class FileBlobs extends BlobStore {
-  constructor(private readonly root: string) {
+export class FileBlobs extends BlobStore implements OnModuleInit {
+  private readonly logger = new Logger(FileBlobs.name);
+
+  constructor(private readonly directory: BlobDirectory) {
     super();
+  }
+
+  /** Logs a warning if the directory cannot be used now. The service starts, because most of it needs no blobs. */
+  async onModuleInit(): Promise<void> {
+    await this.directory.check().catch((error: Error) => this.logger.warn(error.message));
   }
 
   put(key: BlobKey, bytes: Buffer): Promise<void> {
@@ -36,19 +46,29 @@ export class FileBlobs extends BlobStore {
     offset = 0,
   ): Promise<AsyncIterable<Buffer> | null> {
     const file = this.fileOf(environmentId, id);
-    const found = await stat(file).catch(nullWhenMissing);
-    return found === null ? null : chunksOf(file, offset, found.size);
+    try {
+      const found = await stat(file).catch(nullWhenMissing);
+      if (found !== null) return chunksOf(file, offset, found.size);
+      await this.directory.check();
+      return null;
+    } catch (error) {
+      throw unreadable(error);
+    }
   }
 
   async remove({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void> {
     const file = this.fileOf(environmentId, id);
-    await unlink(file).catch(nullWhenMissing);
+    try {
+      if ((await unlink(file).catch(nullWhenMissing)) === null) await this.directory.check();
+    } catch (error) {
+      throw unwritable(error);
+    }
   }
 
   /** Removes blobs expired before `today` (in days since the epoch) and crash leftovers, while `mayGoOn()` is true. */
   async sweep(today: number, nowMs: number, mayGoOn: () => boolean): Promise<Swept> {
     let removed = 0;
-    const expiring = path.join(this.root, 'expiring');
+    const expiring = path.join(this.directory.root, 'expiring');
     for (const day of await namesIn(expiring)) {
       if (!DAY.test(day) || Number(day) >= today) continue;
       for await (const mark of entriesOf(path.join(expiring, day))) {
@@ -65,8 +85,8 @@ export class FileBlobs extends BlobStore {
 
   private async sweepAbandoned(nowMs: number): Promise<number> {
     let removed = 0;
-    for await (const name of entriesOf(path.join(this.root, 'tmp'))) {
-      const file = path.join(this.root, 'tmp', name);
+    for await (const name of entriesOf(path.join(this.directory.root, 'tmp'))) {
+      const file = path.join(this.directory.root, 'tmp', name);
       const found = await stat(file).catch(nullWhenMissing);
       if (found === null || nowMs - found.mtimeMs < ABANDONED_MS) continue;
       await unlink(file).catch(nullWhenMissing);
@@ -80,32 +100,31 @@ export class FileBlobs extends BlobStore {
     bytes: Buffer | AsyncIterable<Buffer>,
   ): Promise<void> {
     const file = this.fileOf(environmentId, id);
-    const temporary = path.join(this.root, 'tmp', randomUUID());
+    const temporary = path.join(this.directory.root, 'tmp', randomUUID());
     try {
+      await this.directory.check();
       await this.mark(expiresOnDay, `${environmentId}.${id}`);
       await ensureDirectory(path.dirname(temporary));
       await ensureDirectory(path.dirname(file));
       await writeDurably(temporary, bytes);
       await rename(temporary, file);
-      await sync(path.dirname(file));
+      await syncDirectory(path.dirname(file));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw Object.assign(unavailable('The message store is not writable. Nothing was accepted, send it again.'), {
-        cause: error,
-      });
+      throw unwritable(error);
     }
   }
 
   private async mark(day: number, name: string): Promise<void> {
-    const directory = path.join(this.root, 'expiring', String(day));
+    const directory = path.join(this.directory.root, 'expiring', String(day));
     await ensureDirectory(directory);
     await writeDurably(path.join(directory, name), Buffer.alloc(0));
-    await sync(directory);
+    await syncDirectory(directory);
   }
 
   private fileOf(environmentId: number, id: string): string {
     if (!ID.test(id)) throw new Error('A blob id must be a UUID.');
-    return path.join(this.root, String(environmentId), id.slice(-2), id);
+    return path.join(this.directory.root, String(environmentId), id.slice(-2), id);
   }
 }
 
@@ -125,33 +144,6 @@ async function* chunksOf(file: string, offset: number, size: number): AsyncGener
   }
 }
 
-async function writeDurably(file: string, bytes: Buffer | AsyncIterable<Buffer>): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    // Each call of `writeFile` continues where the previous one ended.
-    for await (const chunk of Buffer.isBuffer(bytes) ? [bytes] : bytes) await handle.writeFile(chunk);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Creates a directory that survives a power failure: fsyncs the parent of every new directory. */
-async function ensureDirectory(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let each = directory; each.length >= first.length; each = path.dirname(each)) await sync(path.dirname(each));
-}
-
-async function sync(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 /** Yields the names in a directory one by one, to save memory. Yields nothing if the directory does not exist. */
 async function* entriesOf(directory: string): AsyncGenerator<string> {
   const opened = await opendir(directory).catch(nullWhenMissing);
@@ -159,8 +151,3 @@ async function* entriesOf(directory: string): AsyncGenerator<string> {
 }
 
 const namesIn = async (directory: string): Promise<string[]> => (await readdir(directory).catch(nullWhenMissing)) ?? [];
-
-function nullWhenMissing(error: unknown): null {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-  throw error;
-}

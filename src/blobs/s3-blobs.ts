@@ -3,9 +3,9 @@ import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { BlobBucket } from '#kernel/config/blob-store.js';
-import { unavailable } from '#kernel/errors.js';
 import { BlobGone, CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStore, type Swept } from './contract.js';
+import { unreadable, unwritable } from './unavailable.js';
 
 /** Bytes per range request. A process holds this amount in memory while it reads a blob. */
 const RANGE_BYTES = 4 * CHUNK_BYTES;
@@ -50,9 +50,7 @@ export class S3Blobs extends BlobStore {
       );
       await client.send(new sdk.PutObjectCommand({ ...this.at(blobKey(environmentId, id)), Body: bytes }));
     } catch (error) {
-      throw Object.assign(unavailable('The message store is not writable. Nothing was accepted, send it again.'), {
-        cause: error,
-      });
+      throw unwritable(error);
     }
   }
 
@@ -61,17 +59,26 @@ export class S3Blobs extends BlobStore {
     offset = 0,
   ): Promise<AsyncIterable<Buffer> | null> {
     const key = blobKey(environmentId, id);
-    const { sdk, client } = await this.open();
-    const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
-    if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
-    // A HEAD response has no body and cannot report a missing bucket. This GET request can.
-    await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
-    return null;
+    try {
+      const { sdk, client } = await this.open();
+      const head = await client.send(new sdk.HeadObjectCommand(this.at(key))).catch(nullWhenMissing);
+      if (head !== null) return this.chunks(key, offset, head.ContentLength ?? 0);
+      // A HEAD response has no body and cannot report a missing bucket. This GET request can.
+      await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
+      return null;
+    } catch (error) {
+      throw unreadable(error);
+    }
   }
 
   async remove({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>): Promise<void> {
-    const { sdk, client } = await this.open();
-    await client.send(new sdk.DeleteObjectCommand(this.at(blobKey(environmentId, id))));
+    const key = blobKey(environmentId, id);
+    try {
+      const { sdk, client } = await this.open();
+      await client.send(new sdk.DeleteObjectCommand(this.at(key)));
+    } catch (error) {
+      throw unwritable(error);
+    }
   }
 
   /** Removes blobs expired before `today` (in days since the epoch) and crash leftovers, while `mayGoOn()` is true. */

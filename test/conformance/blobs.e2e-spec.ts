@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { BlobDirectoriesStore } from '../../src/blobs/blob-directories.store.js';
 import { CHUNK_BYTES } from '../../src/blobs/chunks.js';
 import type { BlobStore } from '../../src/blobs/contract.js';
-import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
 import { S3Blobs } from '../../src/blobs/s3-blobs.js';
 import { dataSource } from '../../src/bootstrap/data-source.js';
@@ -20,6 +20,7 @@ import { Database } from '../../src/kernel/database/database.js';
 import { Ids } from '../../src/kernel/ids.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
+import { fileBlobs } from '../support/file-blobs.js';
 import { isMotoInstalled, Moto } from '../support/moto.js';
 
 const ids = new Ids(new SystemClock());
@@ -72,7 +73,7 @@ beforeAll(async () => {
     });
     await s3.send(new CreateBucketCommand({ Bucket: 'mail' }));
   }
-  stores = { postgres: new PostgresBlobs(database), file: new FileBlobs(directory), s3: inBucket() };
+  stores = { postgres: new PostgresBlobs(database), file: fileBlobs(directory), s3: inBucket() };
 });
 
 afterAll(async () => {
@@ -197,7 +198,7 @@ describe('blobs in PostgreSQL', () => {
 
 describe('blobs in files', () => {
   it('are swept after their day, with the remains of crashes, and no others', async () => {
-    const files = new FileBlobs(path.join(directory, 'sweep'));
+    const files = fileBlobs(path.join(directory, 'sweep'));
     const [passed, kept] = [TODAY - 1, TODAY].map((expiresOnDay) => ({
       environmentId: 1,
       id: ids.next(),
@@ -217,7 +218,7 @@ describe('blobs in files', () => {
   });
 
   it('are swept within the time limit, and the rest of them in the next run', async () => {
-    const files = new FileBlobs(path.join(directory, 'turns'));
+    const files = fileBlobs(path.join(directory, 'turns'));
     for (let i = 0; i < 5; i += 1)
       await files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY - 1 }, bytesOf(10));
     let turns = 3;
@@ -226,9 +227,47 @@ describe('blobs in files', () => {
     expect(await files.sweep(TODAY, Date.now(), () => true)).toEqual({ removed: 2, isMore: false });
   });
 
+  it('503 while the volume is not mounted: nothing counts as deleted, and nothing is written beside the volume', async () => {
+    const [root, away] = [path.join(directory, 'volume'), path.join(directory, 'away')];
+    const known = new BlobDirectoriesStore(database);
+    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
+    await fileBlobs(root, known).put(blob, bytesOf(10));
+    const running = fileBlobs(root, known);
+    expect(await whole(await running.read(blob))).toHaveLength(10);
+
+    await rename(root, away);
+    await mkdir(root);
+    for (const files of [running, fileBlobs(root, known)]) {
+      await expect(files.read(blob)).rejects.toMatchObject({ type: 'unavailable' });
+      await expect(files.remove(blob)).rejects.toMatchObject({ type: 'unavailable' });
+      await expect(files.put({ ...blob, id: ids.next() }, bytesOf(10))).rejects.toMatchObject({
+        type: 'unavailable',
+        cause: { message: expect.stringContaining('Is the volume mounted?') },
+      });
+    }
+    expect(await readdir(root)).toEqual([]);
+
+    await rm(root, { recursive: true });
+    await rename(away, root);
+    expect(await whole(await running.read(blob))).toHaveLength(10);
+  });
+
+  it('a directory that has blobs, but no marker, is adopted, by processes that start at the same time', async () => {
+    const [root, known] = [path.join(directory, 'older'), new BlobDirectoriesStore(database)];
+    const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
+    await fileBlobs(root).put(blob, bytesOf(10));
+    await rm(path.join(root, 'posthorn-blobs'));
+
+    const read = await Promise.all([1, 2, 3].map(async () => whole(await fileBlobs(root, known).read(blob))));
+    await Promise.all([1, 2, 3].map(() => fileBlobs(root, known).put({ ...blob, id: ids.next() }, bytesOf(10))));
+
+    expect(read.map((bytes) => bytes?.length)).toEqual([10, 10, 10]);
+    expect(await known.find(root)).toBe(await readFile(path.join(root, 'posthorn-blobs'), 'utf8'));
+  });
+
   it('503: reports that nothing was accepted if the directory is not writable', async () => {
     await writeFile(path.join(directory, 'no-directory'), '');
-    const files = new FileBlobs(path.join(directory, 'no-directory'));
+    const files = fileBlobs(path.join(directory, 'no-directory'));
 
     await expect(
       files.put({ environmentId: 1, id: ids.next(), expiresOnDay: TODAY }, bytesOf(10)),
@@ -325,7 +364,8 @@ describe('blobs in files', () => {
 
       await expect(put).rejects.toMatchObject({ type: 'unavailable' });
       await expect(put).rejects.not.toThrow(/hunter2/);
-      await expect(store().read(blob)).rejects.toThrow();
+      await expect(store().read(blob)).rejects.toMatchObject({ type: 'unavailable' });
+      await expect(store().remove(blob)).rejects.toMatchObject({ type: 'unavailable' });
     },
   );
 });

@@ -1,16 +1,16 @@
-import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
 import { dataSource } from '../../src/bootstrap/data-source.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { loadConfig } from '../../src/kernel/config/config.js';
 import { Database } from '../../src/kernel/database/database.js';
 import { Ids } from '../../src/kernel/ids.js';
+import { fileBlobs } from '../support/file-blobs.js';
 
 /** Writes blobs in sequence until it is killed. Prints a line when a write begins and when the blob is durable. */
 const [, , kind, place = '', bytes = '0'] = process.argv;
 const store =
   kind === 'file'
-    ? new FileBlobs(place)
+    ? fileBlobs(place)
     : new PostgresBlobs(
         new Database(
           await dataSource(place).initialize(),

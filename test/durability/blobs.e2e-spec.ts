@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { BlobStore } from '../../src/blobs/contract.js';
-import { FileBlobs } from '../../src/blobs/file-blobs.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
 import { dataSource } from '../../src/bootstrap/data-source.js';
 import { loadConfig } from '../../src/kernel/config/config.js';
 import { Database } from '../../src/kernel/database/database.js';
 import { PartitionsStore } from '../../src/modules/ledger/partitions.store.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
+import { fileBlobs } from '../support/file-blobs.js';
 
 const BYTES = 6_000_001;
 const KILLS = 6;
@@ -72,7 +72,7 @@ async function writeUntilKilled(
 describe.each(['postgres', 'file'])('kill -9 of a process that writes blobs: %s', (kind) => {
   it('every durable blob remains complete, and no other blob exists in part', async () => {
     const place = kind === 'file' ? directory : testDatabase.url;
-    const store: BlobStore = kind === 'file' ? new FileBlobs(directory) : new PostgresBlobs(database);
+    const store: BlobStore = kind === 'file' ? fileBlobs(directory) : new PostgresBlobs(database);
     let cut = 0;
 
     for (let kill = 0; kill < KILLS; kill += 1) {
