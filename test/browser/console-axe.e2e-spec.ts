@@ -1,12 +1,14 @@
 import type { Browser } from 'playwright-core';
 import { type Scene, startScene, type Visit } from '../screenshots/scene.js';
 import { placeOf } from '../screenshots/screens.js';
-import { type State, STATES, Visitor } from '../screenshots/visitor.js';
+import { HEIGHT, type State, STATES, Visitor } from '../screenshots/visitor.js';
 import { isChromiumInstalled, startBrowser } from '../support/browser.js';
 import { violationsOf } from '../support/console-page.js';
 
 /** Number of pages that visit the screens of a state at the same time. */
 const VISITORS = 2;
+/** Width of the window in each state. Screens with content are visited at both widths. */
+const WIDTH: Readonly<Record<State, number>> = { empty: 375, loading: 1280, full: 1280, broken: 375, long: 375 };
 /** Rules whose result depends on the color scheme. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
@@ -24,7 +26,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
   });
 
   it.each(STATES)(
-    '%s: has no axe violation, in light and dark, and no raw Markdown',
+    '%s: has no axe violation, in light and dark, at phone or desktop width, and no raw Markdown',
     async (state) => {
       const visits = scene.visitsOf(state).flatMap((visit) => splitScreens(visit, VISITORS));
       const results = await Promise.all(visits.map((visit) => walk(state, visit)));
@@ -38,6 +40,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
   /** Returns the number of visited screens, and their violations. */
   async function walk(state: State, { key, ids, screens }: Visit): Promise<{ visited: number; violations: string[] }> {
     const visitor = await Visitor.open(browser, scene.url, key, state);
+    await visitor.page.setViewportSize({ width: WIDTH[state], height: HEIGHT });
     const violations: string[] = [];
     let visited = 0;
     for (const screen of screens) {
