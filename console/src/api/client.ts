@@ -3,7 +3,7 @@ import type { components, paths } from '../../../src/client/openapi';
 import { noteCall, shownBody } from './calls';
 import { answerTo, CONSOLE_HEADER, ENVIRONMENT_HEADER } from './early-answers';
 import { Fault, faultOf } from './fault';
-import { noteAnswer, noteSignedOut, noteSilence } from './reachability';
+import { noteAnswer, noteSilence } from './reachability';
 
 /** Types of the API's schemas, by name. */
 export type Schemas = components['schemas'];
@@ -154,8 +154,7 @@ async function watched(request: Request): Promise<Response> {
     const said = Date.parse(response.headers.get('date') ?? '');
     // Ignores a difference of up to two seconds, because the `Date` header has a resolution of one second.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
-    if (response.status === 401) noteSignedOut();
-    else noteAnswer(response.status < 500);
+    noteAnswer(response.status);
     return response;
   } catch (error) {
     if (request.signal.aborted) throw error;

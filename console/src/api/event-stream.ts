@@ -22,6 +22,8 @@ const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
 /** Time without a stream before an outage is reported. Browsers reconnect within this time after a service restart. */
 const SILENT_MS = 4_000;
+/** Status of a response that is a stream. */
+const STREAMED = 200;
 
 /**
  * Opens the event stream and returns a function that closes it. The stream is open only while the page is visible,
@@ -45,7 +47,7 @@ export function listenToEvents(
     source.addEventListener('open', () => {
       onActivity();
       againMs = AGAIN_MS;
-      noteAnswer(true);
+      noteAnswer(STREAMED);
     });
     source.addEventListener('error', () => {
       if (source?.readyState !== EventSource.CLOSED) {
@@ -84,14 +86,14 @@ function streamOf(
 ): EventSource {
   const query = new URLSearchParams({ environment, ...filter });
   const source = new EventSource(`${SERVICE}v1/events/stream?${query.toString()}`);
-  source.addEventListener('ready', ready);
-  source.addEventListener('gap', (message: MessageEvent<string>) =>
-    gap(JSON.parse(message.data) as { since: string | null; until: string }),
-  );
-  for (const kind of ['accepted', 'attempt', 'status'] as const) {
-    source.addEventListener(kind, (message: MessageEvent<string>) =>
-      changed(kind, JSON.parse(message.data) as StreamedChange),
-    );
-  }
+  const on = (kind: string, act: (data: string) => void): void =>
+    source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+      noteAnswer(STREAMED);
+      act(data);
+    });
+  on('ready', ready);
+  on('gap', (data) => gap(JSON.parse(data) as { since: string | null; until: string }));
+  for (const kind of ['accepted', 'attempt', 'status'] as const)
+    on(kind, (data) => changed(kind, JSON.parse(data) as StreamedChange));
   return source;
 }

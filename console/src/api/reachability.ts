@@ -1,13 +1,23 @@
 /** State of the connection: whether the service responds, and whether the session is still valid. */
 export interface Reachability {
-  /** Start of the current outage. Null while the service responds. */
-  silentSince: number | null;
+  /** Current outage. Null while the service responds. */
+  outage: Outage | null;
   isSignedOut: boolean;
   /** Whether another version of the console was deployed. Files of this version may then be missing on the service. */
   isReplaced: boolean;
 }
 
-let now: Reachability = { silentSince: null, isSignedOut: false, isReplaced: false };
+/** A time in which the service does not respond. */
+export interface Outage {
+  /** Time of the last successful response before the outage. Null if there was none since the page was loaded. */
+  lastSuccessAt: number | null;
+}
+
+/** Statuses with which a proxy answers if it cannot reach the service, or the service if it cannot work. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
+let now: Reachability = { outage: null, isSignedOut: false, isReplaced: false };
+let lastSuccessAt: number | null = null;
 const listeners = new Set<() => void>();
 
 export function reachability(): Reachability {
@@ -20,18 +30,18 @@ export function onReachability(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Records a response of the service. `isWell` is false if the response says that the service is unavailable. */
-export function noteAnswer(isWell: boolean): void {
-  if (isWell) change({ ...now, silentSince: null, isSignedOut: false });
-  else noteSilence();
+/**
+ * Records the status of a response. A 500 concerns only its own call, so it is not an outage. It is not a successful
+ * response either.
+ */
+export function noteAnswer(status: number): void {
+  if (UNAVAILABLE.has(status)) return noteSilence();
+  if (status < 400) lastSuccessAt = Date.now();
+  change({ ...now, outage: null, isSignedOut: status === 401 });
 }
 
 export function noteSilence(): void {
-  change({ ...now, silentSince: now.silentSince ?? Date.now() });
-}
-
-export function noteSignedOut(): void {
-  change({ ...now, silentSince: null, isSignedOut: true });
+  change({ ...now, outage: now.outage ?? { lastSuccessAt } });
 }
 
 export function noteReplaced(): void {
@@ -39,12 +49,7 @@ export function noteReplaced(): void {
 }
 
 function change(next: Reachability): void {
-  if (
-    next.silentSince === now.silentSince &&
-    next.isSignedOut === now.isSignedOut &&
-    next.isReplaced === now.isReplaced
-  )
-    return;
+  if (next.outage === now.outage && next.isSignedOut === now.isSignedOut && next.isReplaced === now.isReplaced) return;
   now = next;
   for (const listener of listeners) listener();
 }

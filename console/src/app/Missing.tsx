@@ -30,7 +30,7 @@ export function Wrong({ error }: { error: unknown }): ReactNode {
 /** Error that replaces a screen. The rest of the page stays visible. */
 export function WrongScreen({ error }: { error: unknown }): ReactNode {
   const router = useRouter();
-  const { silentSince } = useSyncExternalStore(onReachability, reachability);
+  const { outage } = useSyncExternalStore(onReachability, reachability);
   const again = (
     <button type="button" className="primary" onClick={() => void router.invalidate()}>
       {t('retry')}
@@ -44,7 +44,7 @@ export function WrongScreen({ error }: { error: unknown }): ReactNode {
         <p>{again}</p>
       </div>
     );
-  const isAway = silentSince !== null;
+  const isAway = outage !== null;
   return (
     <div className="page" role="alert">
       <h1>{t('part.title')}</h1>

@@ -6,7 +6,7 @@ import { Time } from '../kit/time/Time';
 
 /** Notice that the service does not respond, that the session has expired, or that a new version was deployed. */
 export function Reachable(): ReactNode {
-  const { silentSince, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
+  const { outage, isSignedOut, isReplaced } = useSyncExternalStore(onReachability, reachability);
   if (isSignedOut) {
     return (
       <div className="notice" role="alert">
@@ -14,7 +14,7 @@ export function Reachable(): ReactNode {
       </div>
     );
   }
-  if (silentSince === null && isReplaced) {
+  if (outage === null && isReplaced) {
     return (
       <div className="notice" role="alert">
         {t('replaced')}{' '}
@@ -24,10 +24,16 @@ export function Reachable(): ReactNode {
       </div>
     );
   }
-  if (silentSince === null) return null;
+  if (outage === null) return null;
   return (
     <div className="notice" role="alert">
-      {t('silent')} <Time at={new Date(silentSince).toISOString()} />
+      {t('silent')}
+      {outage.lastSuccessAt !== null && (
+        <>
+          {' '}
+          {t('silent.since')} <Time at={new Date(outage.lastSuccessAt).toISOString()} />
+        </>
+      )}
     </div>
   );
 }

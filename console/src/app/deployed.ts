@@ -19,7 +19,7 @@ export function followService(cameBack: () => void): void {
       if (state === 'other') noteReplaced();
     });
   onReachability(() => {
-    const isSilent = reachability().silentSince !== null;
+    const isSilent = reachability().outage !== null;
     if (isSilent === wasSilent) return;
     wasSilent = isSilent;
     clearInterval(timer);
@@ -43,10 +43,9 @@ export function followService(cameBack: () => void): void {
  */
 function loadInstead(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null;
-  const { isReplaced, silentSince } = reachability();
+  const { isReplaced, outage } = reachability();
   // During an outage, leaves the click to the router. A page load would show the error page of the browser.
-  if (!isReplaced || silentSince !== null || link === null || link.origin !== location.origin || link.target !== '')
-    return;
+  if (!isReplaced || outage !== null || link === null || link.origin !== location.origin || link.target !== '') return;
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   event.stopPropagation();
