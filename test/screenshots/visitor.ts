@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { answerOf, JSON_TYPE, toApiError } from '#http/envelope.js';
 import { complaintsOf } from '../support/browser.js';
 
 export const STATES = ['empty', 'loading', 'full', 'broken', 'long'] as const;
@@ -9,14 +10,8 @@ export const HEIGHT = 900;
 export const TRANSITION_MS = 250;
 const SETTLE_MS_MAX = 8_000;
 
-const BROKEN_ANSWER = JSON.stringify({
-  error: {
-    type: 'internal',
-    message: 'Something went wrong.',
-    request_id: 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
-    details: {},
-  },
-});
+/** Response of the API to an unexpected error. */
+const BROKEN_ANSWER = answerOf(toApiError(new Error('broken')), 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1');
 
 /** The part of the console's router that the tests use. TanStack Router exposes the router to its developer tools. */
 interface Router {
@@ -93,11 +88,11 @@ export class Visitor {
     if (this.state === 'broken')
       await this.page.route(isApiCall, (route) =>
         route.fulfill({
-          status: 500,
-          contentType: 'application/json',
+          status: BROKEN_ANSWER.status,
+          contentType: JSON_TYPE,
           // Makes the console repeat the call at once, so that the error appears without the usual waits.
           headers: { 'retry-after': '0' },
-          body: BROKEN_ANSWER,
+          body: BROKEN_ANSWER.body,
         }),
       );
   }

@@ -5,6 +5,7 @@ import { download } from '../kit/copy';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { useSecondsLeft } from '../kit/time/use-seconds-left';
 import { useSigned } from '../session/session';
 import { collectEvents, EXPORT_MAX } from './collect-events';
 import type { EventQuery } from './event-filters';
@@ -20,6 +21,7 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
   const { api, environment } = useSigned();
   const [format, setFormat] = useState<ExportFormat>('jsonl');
   const [progress, setProgress] = useState<{ done: number; waits: number | null } | null>(null);
+  const waitSeconds = useSecondsLeft(progress?.waits ?? 0, progress);
   const stop = useRef(new AbortController());
   useEffect(() => {
     const controller = (stop.current = new AbortController());
@@ -78,7 +80,7 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
             <progress max={Math.max(1, count.count)} value={progress.done} aria-label={t('export')} />
           )}{' '}
           {t('export.progress', { count: progress.done })}
-          {progress.waits !== null && ` ${t('waits', { seconds: progress.waits })}`}
+          {waitSeconds > 0 && ` ${t('waits', { seconds: waitSeconds })}`}
         </p>
       )}
     </Confirm>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { ListSkeleton, PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
+import { useSecondsLeft } from '../kit/time/use-seconds-left';
 
 interface LoadingProps {
   fault: unknown;
@@ -8,7 +9,7 @@ interface LoadingProps {
 
 /** Loading indicator. If the service requested a wait, it also shows when the request is repeated. */
 export function Loading({ fault }: LoadingProps): ReactNode {
-  return <span role="status">{waitIn(fault) ?? t('loading')}</span>;
+  return <span role="status">{useWait(fault) ?? t('loading')}</span>;
 }
 
 /** Placeholder that fills the space of the event table while the events load. */
@@ -34,12 +35,13 @@ export function EventSkeleton({ fault }: LoadingProps): ReactNode {
 const SKELETON_ROWS = 12;
 
 function Wait({ fault }: LoadingProps): ReactNode {
-  const wait = waitIn(fault);
+  const wait = useWait(fault);
   return wait === null ? null : <p role="status">{wait}</p>;
 }
 
-/** Returns a sentence about the wait that the service requested, or null if it requested none. */
-function waitIn(fault: unknown): string | null {
-  const seconds = (fault as { retryAfterSeconds?: number | null } | null)?.retryAfterSeconds;
-  return seconds === null || seconds === undefined ? null : t('waits', { seconds });
+/** Returns a sentence about the rest of the wait that the service requested, or null if there is none. */
+function useWait(fault: unknown): string | null {
+  const asked = (fault as { retryAfterSeconds?: number | null } | null)?.retryAfterSeconds ?? 0;
+  const seconds = useSecondsLeft(asked, fault);
+  return seconds === 0 ? null : t('waits', { seconds });
 }

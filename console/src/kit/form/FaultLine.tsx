@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 import { germanField } from '../messages/de-faults';
 import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
+import { useSecondsLeft } from '../time/use-seconds-left';
 import { type FaultFields, headlineOf, usersOf } from './fault-headline';
+import { type FaultGroup, groupFaults, type LoadedPart } from './group-faults';
 import { RetryQuery } from './RetryQuery';
 
 /**
@@ -10,14 +12,26 @@ import { RetryQuery } from './RetryQuery';
  * nothing without a fault.
  */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
+  return fault === null || fault === undefined ? null : <FaultBox of={{ faults: [fault], names: [] }} />;
+}
+
+/** Shows the faults of a page whose parts are loaded by separate calls. Equal faults are shown once. */
+export function FaultLines({ parts }: { parts: readonly LoadedPart[] }): ReactNode {
+  return groupFaults(parts).map((group) => <FaultBox key={group.names.join()} of={group} />);
+}
+
+function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
   const { language } = usePreferences();
-  if (fault === null || fault === undefined) return null;
-  const { requestId, fields = [], details = {}, retryAfterSeconds } = fault as FaultFields;
-  const { headline, original } = headlineOf(fault, language);
-  const users = usersOf(details);
+  const [fault] = faults as FaultFields[];
+  const { fields = [], details = {}, retryAfterSeconds } = fault ?? {};
+  const waitSeconds = retryAfterSeconds ?? 0;
+  const leftSeconds = useSecondsLeft(waitSeconds, fault);
+  const { headline, original } = headlineOf(fault ?? {}, language);
+  const requestIds = (faults as FaultFields[]).flatMap(({ requestId }) => requestId ?? []);
   return (
     <div className="fault" role="alert">
       <p>{headline}</p>
+      {names.length > 0 && <p>{t('fault.parts', { names: names.join(', ') })}</p>}
       {fields.length > 0 && (
         <ul>
           {fields.map(({ path, message }) => (
@@ -27,29 +41,34 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
           ))}
         </ul>
       )}
-      {users.length > 0 && (
-        <ul>
-          {users.map((user) => (
-            <li key={user}>
-              <code>{user}</code>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Users of={usersOf(details)} />
       {original !== null && fields.length === 0 && (
         <p className="quiet">
           {t('fault.original')}: <span lang="en">{original}</span>
         </p>
       )}
-      {retryAfterSeconds !== null && retryAfterSeconds !== undefined && (
-        <p>{t('fault.wait', { seconds: retryAfterSeconds })}</p>
-      )}
-      {requestId && (
+      {leftSeconds > 0 && <p role="timer">{t('fault.wait', { seconds: leftSeconds })}</p>}
+      {leftSeconds === 0 && waitSeconds > 0 && <p>{t('fault.wait-over')}</p>}
+      {requestIds.length > 0 && (
         <p className="quiet">
-          {t('fault.request')} <code>{requestId}</code>
+          {t('fault.request')} <code>{requestIds.join(' ')}</code>
         </p>
       )}
-      <RetryQuery fault={fault} />
+      <RetryQuery faults={faults} isOff={leftSeconds > 0} />
     </div>
+  );
+}
+
+/** Objects that use an object and prevent its deletion. */
+function Users({ of }: { of: readonly string[] }): ReactNode {
+  if (of.length === 0) return null;
+  return (
+    <ul>
+      {of.map((user) => (
+        <li key={user}>
+          <code>{user}</code>
+        </li>
+      ))}
+    </ul>
   );
 }

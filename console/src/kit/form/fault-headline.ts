@@ -4,6 +4,7 @@ import { type MessageKey, t } from '../messages/t';
 
 /** Additional fields of an error. */
 export interface FaultFields {
+  status?: number;
   type?: string;
   requestId?: string | null;
   fields?: readonly { path: string; message: string }[];
@@ -16,15 +17,26 @@ export interface FaultFields {
  * returns the message.
  */
 export function headlineOf(fault: FaultFields, language: string): { headline: string; original: string | null } {
-  const { type, details = {} } = fault;
+  const { type, status = 0, details = {} } = fault;
   if (type === 'unreachable') return { headline: t('unreachable'), original: null };
   if (usersOf(details).length > 0) return { headline: t('fault.in-use'), original: null };
   const key = `fault.reason.${String(details['reason'])}`;
   if (key in en) return { headline: t(key as MessageKey), original: null };
   const message = fault instanceof Error ? fault.message : null;
+  if (type === 'internal' && status >= 500) return { headline: internalHeadline(status), original: forUsers(message) };
   const german = language === 'de' ? germanHeadline(type) : null;
   if (german !== null) return { headline: german, original: message };
   return { headline: message ?? t('wrong.title'), original: null };
+}
+
+/** Returns the headline of an error of the service itself. The API's messages address the author of an API client. */
+function internalHeadline(status: number): string {
+  return t(status === 500 ? 'fault.internal' : 'fault.unavailable');
+}
+
+/** Returns the service's message, or null if it advises to use an Idempotency-Key, which users of the console cannot. */
+function forUsers(message: string | null): string | null {
+  return message?.includes('Idempotency-Key') ? null : message;
 }
 
 /** Returns the objects that use an object and prevent its deletion: as ids, or as kinds with ids. */

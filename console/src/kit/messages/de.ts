@@ -71,6 +71,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'needs-admin': 'API-Schlüssel können nur Admins verwalten.',
   unreachable: 'Der Dienst antwortet nicht. Gleich erneut versuchen.',
   'fault.wait': 'Erneut versuchen in {seconds} s.',
+  'fault.wait-over': 'Ein neuer Versuch ist jetzt möglich.',
   'fault.request': 'Anfrage',
   silent: 'Der Dienst antwortet nicht.',
   'silent.since': 'Letzte Aktualisierung:',

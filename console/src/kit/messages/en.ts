@@ -70,6 +70,7 @@ export const en = {
   'needs-admin': 'Only admins can manage API keys.',
   unreachable: 'The service is not responding. Try again in a moment.',
   'fault.wait': 'Try again in {seconds} s.',
+  'fault.wait-over': 'You can try again now.',
   'fault.request': 'Request',
   silent: 'The service is not responding.',
   'silent.since': 'Last updated',

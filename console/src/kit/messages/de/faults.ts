@@ -14,6 +14,10 @@ export const faultsDe = {
   'fault.reason.replay_live':
     'Ein Job für dieselben Events läuft noch. Warten, bis er endet, oder ihn unter „Jobs“ stoppen.',
   'fault.reason.nothing_new': 'Es gibt nichts Neues zu tun.',
+  'fault.internal':
+    'Die Anfrage ist an einem internen Fehler gescheitert, den der Dienst mit der Anfrage-ID protokolliert hat. Daten lassen sich gefahrlos erneut laden. Vor dem Wiederholen einer Änderung prüfen, ob sie gespeichert wurde.',
+  'fault.unavailable': 'Der Dienst ist vorübergehend nicht verfügbar. Gleich erneut versuchen.',
+  'fault.parts': 'Nicht geladen: {names}.',
   'fault.in-use': 'Es wird noch verwendet. Zuerst diese Verwendungen entfernen.',
   'fault.original': 'Meldung des Dienstes',
 } as const;

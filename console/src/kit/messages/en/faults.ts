@@ -13,6 +13,10 @@ export const faultsEn = {
   'fault.reason.replay_live':
     'A job for the same events is still running. Wait until it ends, or stop it under “Jobs”.',
   'fault.reason.nothing_new': 'There is nothing new to do.',
+  'fault.internal':
+    'The request failed because of an internal error, which the service logged with the request ID. You can safely load data again. Before you repeat a change, check whether it was saved.',
+  'fault.unavailable': 'The service is temporarily unavailable. Try again in a moment.',
+  'fault.parts': 'Not loaded: {names}.',
   'fault.in-use': 'It is still in use. Remove these uses first.',
   'fault.original': 'Message of the service',
 } as const;

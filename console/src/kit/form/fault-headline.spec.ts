@@ -1,0 +1,41 @@
+import { Fault } from '../../api/fault';
+
+const KEY_TEXT = 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.';
+const faultOf = (status: number, type: string, message: string): Fault =>
+  new Fault(status, type, message, 'req_1', {}, null);
+
+describe('headlineOf', () => {
+  let headlineOf: typeof import('./fault-headline').headlineOf;
+
+  beforeAll(async () => {
+    // The texts are in the language of the browser, which Node does not have.
+    Object.defineProperty(globalThis, 'navigator', { value: { language: 'en' }, configurable: true });
+    ({ headlineOf } = await import('./fault-headline'));
+  });
+
+  it('500: a sentence for users of the console, without the advice for authors of API clients', () => {
+    const { headline, original } = headlineOf(faultOf(500, 'internal', KEY_TEXT), 'en');
+
+    expect(headline).toContain('internal error, which the service logged with the request ID');
+    expect(headline).toContain('You can safely load data again.');
+    expect(original).toBeNull();
+  });
+
+  it.each([
+    [500, 'A detail.', 'internal error'],
+    [502, 'HTTP 502', 'temporarily unavailable'],
+    [503, 'The service cannot reach its database.', 'temporarily unavailable'],
+  ])('%i with the message "%s": repeats the message', (status, message, expected) => {
+    const { headline, original } = headlineOf(faultOf(status, 'internal', message), 'en');
+
+    expect(headline).toContain(expected);
+    expect(original).toBe(message);
+  });
+
+  it.each([
+    [404, 'not_found', 'No such destination.'],
+    [413, 'internal', 'HTTP 413'],
+  ])('%i %s: the message is the headline', (status, type, message) => {
+    expect(headlineOf(faultOf(status, type, message), 'en')).toEqual({ headline: message, original: null });
+  });
+});
