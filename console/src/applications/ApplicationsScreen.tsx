@@ -46,7 +46,7 @@ export function ApplicationsScreen(): ReactNode {
         {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
       {!isFiltered && <Failing />}
-      {(isPending || isFiltered || rows.length > 0) && (
+      {!isEmpty && (
         <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
           <TextFilter
             label={t('application.search')}

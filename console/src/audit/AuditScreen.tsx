@@ -32,7 +32,7 @@ export function AuditScreen(): ReactNode {
 }
 
 function Log({ filters }: { filters: AuditFilters }): ReactNode {
-  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useAudit(filters);
+  const { data, error, isPending, isLoadingError, hasNextPage, fetchNextPage, refetch } = useAudit(filters);
   const rows = useMemo(() => data?.pages.flatMap((page) => page.rows) ?? [], [data]);
   const { names, members, keys } = useNames(rows);
   return (
@@ -42,7 +42,7 @@ function Log({ filters }: { filters: AuditFilters }): ReactNode {
         <button type="button" onClick={() => void refetch()}>
           {t('reload')}
         </button>
-        <Export filters={filters} />
+        <Export filters={filters} isOff={isLoadingError} />
       </div>
       <Filters of={filters} names={names} members={members} keys={keys} />
       {isPending && <ListSkeleton />}

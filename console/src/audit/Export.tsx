@@ -8,8 +8,14 @@ import { asAuditQuery, type AuditFilters } from './audit-filters';
 
 const TYPES = { jsonl: 'application/x-ndjson', csv: 'text/csv' } as const;
 
+interface ExportProps {
+  filters: AuditFilters;
+  /** Whether the export is disabled, because the list could not be loaded. */
+  isOff: boolean;
+}
+
 /** Exports the filtered entries as a file. */
-export function Export({ filters }: { filters: AuditFilters }): ReactNode {
+export function Export({ filters, isOff }: ExportProps): ReactNode {
   const { api, environment } = useSigned();
   const [fault, setFault] = useState<unknown>(null);
   const save = async (format: 'jsonl' | 'csv'): Promise<void> => {
@@ -28,12 +34,17 @@ export function Export({ filters }: { filters: AuditFilters }): ReactNode {
   };
   return (
     <>
-      <button type="button" onClick={() => void save('jsonl')}>
-        {t('audit.export-jsonl')}
-      </button>
-      <button type="button" onClick={() => void save('csv')}>
-        {t('audit.export-csv')}
-      </button>
+      {(['jsonl', 'csv'] as const).map((format) => (
+        <button
+          key={format}
+          type="button"
+          disabled={isOff}
+          title={isOff ? t('export.off') : undefined}
+          onClick={() => void save(format)}
+        >
+          {t(`audit.export-${format}`)}
+        </button>
+      ))}
       <FaultLine fault={fault} />
     </>
   );

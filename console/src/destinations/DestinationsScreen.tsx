@@ -33,7 +33,7 @@ export function DestinationsScreen(): ReactNode {
         )}
         {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      {(isPending || isFiltered || rows.length > 0) && <Filters of={filters} />}
+      {!isEmpty && <Filters of={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && isFiltered && (

@@ -5,7 +5,7 @@ import type { Schemas } from '../api/client';
 import { sectionReference } from '../api/reference';
 import { CopyButton } from '../kit/CopyButton';
 import { EmptyState } from '../kit/empty/EmptyState';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FaultLines } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
@@ -19,6 +19,7 @@ import { NewDomain } from './NewDomain';
 export function DomainsScreen(): ReactNode {
   const { can } = useSigned();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useDomains();
+  const hosts = useIngestHosts();
   const [isCreating, setCreating] = useState(false);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isEmpty = data !== undefined && rows.length === 0;
@@ -35,7 +36,12 @@ export function DomainsScreen(): ReactNode {
         {!can('admin') && <span className="quiet">{t('domain.needs-admin')}</span>}
       </div>
       {isPending && <ListSkeleton rows={2} />}
-      <FaultLine fault={error} />
+      <FaultLines
+        parts={[
+          { name: t('nav.domains'), fault: error },
+          { name: t('ingest'), fault: hosts.error },
+        ]}
+      />
       {isEmpty && (
         <EmptyState
           icon="domains"
@@ -54,7 +60,7 @@ export function DomainsScreen(): ReactNode {
           </button>
         </p>
       )}
-      <IngestHosts />
+      {hosts.data && <IngestHosts hosts={hosts.data.data} />}
       {isCreating && <NewDomain onClose={() => setCreating(false)} />}
     </div>
   );
@@ -98,22 +104,12 @@ function seenRecords({ records }: Domain): string {
   });
 }
 
-function IngestHosts(): ReactNode {
-  const { data, error } = useIngestHosts();
+function IngestHosts({ hosts }: { hosts: readonly Schemas['IngestDomainDetail'][] }): ReactNode {
   return (
     <section>
       <h2>{t('ingest')}</h2>
       <p className="quiet">{t('ingest.text')}</p>
-      <FaultLine fault={error} />
-      {data && (
-        <Table
-          id="ingest-hosts"
-          label={t('ingest')}
-          rows={data.data}
-          columns={ingestColumns()}
-          keyOf={({ id }) => id}
-        />
-      )}
+      <Table id="ingest-hosts" label={t('ingest')} rows={hosts} columns={ingestColumns()} keyOf={({ id }) => id} />
     </section>
   );
 }

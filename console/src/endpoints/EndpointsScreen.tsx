@@ -40,7 +40,7 @@ export function EndpointsScreen(): ReactNode {
         )}
         {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      {(isPending || isFiltered || rows.length > 0) && <Filters filters={filters} />}
+      {!isEmpty && <Filters filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && isFiltered && (

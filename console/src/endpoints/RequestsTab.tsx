@@ -21,9 +21,10 @@ export function RequestsTab(): ReactNode {
   const { data, error, isPending, hasNextPage, fetchNextPage } = useRequests(id, filters);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <>
-      {(isFiltered || rows.length > 0) && <Filters id={id} filters={filters} />}
+      {!isEmpty && <Filters id={id} filters={filters} />}
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (

@@ -42,7 +42,7 @@ export function EventTypesScreen(): ReactNode {
         )}
         {!can('write') && <span className="quiet">{t('needs-write')}</span>}
       </div>
-      {(isPending || isFiltered || rows.length > 0) && (
+      {!isEmpty && (
         <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
           <TextFilter
             label={t('event-type.group')}

@@ -155,7 +155,12 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
         onChange={choose}
       />
       <DensityButton />
-      <button type="button" onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}>
+      <button
+        type="button"
+        disabled={list.pages.isLoadingError}
+        title={list.pages.isLoadingError ? t('export.off') : undefined}
+        onClick={() => setExported(asFixedQuery(filters, serviceNowMs()))}
+      >
         {t('export')}
       </button>
       <button type="button" aria-pressed={isPaused} title={keysOf('pause')} onClick={onPause}>

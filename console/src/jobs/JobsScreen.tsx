@@ -22,6 +22,7 @@ export function JobsScreen(): ReactNode {
   const navigate = useNavigate();
   const { data, error, isPending, hasNextPage, fetchNextPage } = useJobs(filters);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const isEmpty = data !== undefined && rows.length === 0 && filters.state === undefined;
   const choose = (state: string): void =>
     void navigate({ to: '/$env/jobs', params: { env }, search: state === '' ? {} : { state: state as JobState } });
   return (
@@ -30,8 +31,8 @@ export function JobsScreen(): ReactNode {
       <div className="heading">
         <h1>{t('nav.jobs')}</h1>
       </div>
-      {(isPending || filters.state !== undefined || rows.length > 0) && (
-        <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+      {!isEmpty && (
+        <form className="filters" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
           <label>
             {t('jobs.state')}
             <select value={filters.state ?? ''} onChange={(event) => choose(event.target.value)}>
@@ -52,7 +53,7 @@ export function JobsScreen(): ReactNode {
           {t('jobs.none-match')}
         </p>
       )}
-      {data && rows.length === 0 && filters.state === undefined && (
+      {isEmpty && (
         <EmptyState
           icon="jobs"
           title={t('jobs.none')}

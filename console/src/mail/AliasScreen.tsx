@@ -213,11 +213,12 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
   const filters = useSearch({ from: '/$env/inbox/$alias' });
   const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <section>
       <h2>{t('messages')}</h2>
+      {!isEmpty && <MessageFilterBar filters={filters} alias={alias.id} />}
       <FaultLine fault={error} />
-      {(isFiltered || rows.length > 0) && <MessageFilterBar filters={filters} alias={alias.id} />}
       {data && rows.length === 0 && (
         <p className="empty" role="status">
           {hasNextPage

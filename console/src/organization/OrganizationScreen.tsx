@@ -2,12 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { PageSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
-import { SystemEvents } from './SystemEvents';
+import { SystemEvents, useSystemEvents } from './SystemEvents';
 
 type Organization = Schemas['OrgItem'];
 
@@ -18,6 +18,7 @@ export function OrganizationScreen(): ReactNode {
     queryKey: ['organization', env],
     queryFn: ({ signal }) => answered(api.GET('/v1/org', { signal })),
   });
+  const events = useSystemEvents();
   return (
     <div className="page">
       <title>{`${t('nav.organization')} · Posthorn`}</title>
@@ -26,9 +27,14 @@ export function OrganizationScreen(): ReactNode {
         {!can('admin') && <span className="quiet">{t('organization.readonly')}</span>}
       </div>
       {isPending && <PageSkeleton />}
-      <FaultLine fault={error} />
+      <FaultLines
+        parts={[
+          { name: t('nav.organization'), fault: error },
+          { name: t('system.title'), fault: events.error },
+        ]}
+      />
       {data && (can('admin') ? <Settings key={JSON.stringify(data)} of={data} /> : <Facts of={data} />)}
-      <SystemEvents />
+      {events.data && <SystemEvents types={events.data.data} />}
     </div>
   );
 }

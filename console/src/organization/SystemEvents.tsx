@@ -1,19 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { answered, type Schemas } from '../api/client';
-import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { type Column, Table } from '../kit/table/Table';
 import { useSigned } from '../session/session';
 
-/** Types of system events, with examples. */
-export function SystemEvents(): ReactNode {
+/** Queries the types of system events. */
+export function useSystemEvents() {
   const { api } = useSigned();
-  const { data, error } = useQuery({
+  return useQuery({
     queryKey: ['system-events'],
     staleTime: Infinity,
     queryFn: ({ signal }) => answered(api.GET('/v1/system-events', { signal })),
   });
+}
+
+/** Types of system events, with examples. */
+export function SystemEvents({ types }: { types: readonly Schemas['SystemEventTypeItem'][] }): ReactNode {
   const columns: Column<Schemas['SystemEventTypeItem']>[] = [
     { id: 'type', label: t('system.type'), cell: ({ type }) => <code>{type}</code> },
     { id: 'when', label: t('system.when'), cell: ({ description }) => withCode(description), wraps: true },
@@ -36,16 +39,7 @@ export function SystemEvents(): ReactNode {
     <div>
       <h2>{t('system.title')}</h2>
       <p>{t('system.text')}</p>
-      <FaultLine fault={error} />
-      {data && (
-        <Table
-          id="system-events"
-          label={t('system.title')}
-          rows={data.data}
-          columns={columns}
-          keyOf={({ type }) => type}
-        />
-      )}
+      <Table id="system-events" label={t('system.title')} rows={types} columns={columns} keyOf={({ type }) => type} />
     </div>
   );
 }

@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { serviceNowMs } from '../api/client';
-import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
 import { BY_PERSON, disabledReason } from '../kit/status/disabled-reason';
@@ -14,27 +13,23 @@ import type { Concern } from './overview-queries';
 export function AttentionPanel({
   concerns,
   truncated,
-  fault,
 }: {
-  concerns: readonly Concern[] | undefined;
+  concerns: readonly Concern[];
   truncated: readonly string[];
-  fault: unknown;
 }): ReactNode {
   return (
     <section className="attention" aria-labelledby="attention">
       <h2 id="attention">
-        {t('overview.attention')}{' '}
-        {concerns !== undefined && concerns.length > 0 && <span className="tag">{concerns.length}</span>}
+        {t('overview.attention')} {concerns.length > 0 && <span className="tag">{concerns.length}</span>}
       </h2>
-      <FaultLine fault={concerns === undefined ? fault : null} />
-      {concerns?.length === 0 && (
+      {concerns.length === 0 && (
         <p className="all-well">
           <span className="status good">
             <span aria-hidden="true">✓</span> {t('overview.all-well')}
           </span>
         </p>
       )}
-      {concerns !== undefined && concerns.length > 0 && (
+      {concerns.length > 0 && (
         <ul className="concern-groups">
           {groupBySubject(concerns).map(({ subject, concerns: all }) => (
             <ConcernGroup key={subject} of={all} />

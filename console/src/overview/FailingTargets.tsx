@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { IdLink } from '../kit/places';
@@ -9,13 +8,7 @@ import { useSigned } from '../session/session';
 import type { FailingTarget } from './overview-queries';
 
 /** Targets with the most failures in the range. */
-export function FailingTargets({
-  targets,
-  fault,
-}: {
-  targets: readonly FailingTarget[] | undefined;
-  fault: unknown;
-}): ReactNode {
+export function FailingTargets({ targets }: { targets: readonly FailingTarget[] }): ReactNode {
   const { language } = usePreferences();
   const { environment: env } = useSigned();
   const number = (value: number): string => new Intl.NumberFormat(language).format(value);
@@ -43,9 +36,8 @@ export function FailingTargets({
   return (
     <div>
       <h2>{t('overview.targets')}</h2>
-      <FaultLine fault={targets === undefined ? fault : null} />
-      {targets?.length === 0 && <p className="quiet">{t('overview.targets-none')}</p>}
-      {targets !== undefined && targets.length > 0 && (
+      {targets.length === 0 && <p className="quiet">{t('overview.targets-none')}</p>}
+      {targets.length > 0 && (
         <Table
           id="failing-targets"
           label={t('overview.targets')}

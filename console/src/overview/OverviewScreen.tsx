@@ -2,7 +2,7 @@ import './overview.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useBeat } from '../kit/beat';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FaultLines } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { eventsOf, RANGE_DEFAULT } from '../kit/plot/range';
 import { RangeLinks } from '../kit/plot/RangeLinks';
@@ -55,23 +55,26 @@ export function OverviewScreen(): ReactNode {
         <h1>{t('nav.overview')}</h1>
         {!isFirst && <RangeLinks chosen={range} />}
       </div>
-      <FaultLine fault={figures === undefined ? overview.error : null} />
+      <FaultLines
+        parts={[
+          { name: t('overview.totals'), query: overview },
+          { name: t('overview.attention'), query: attention },
+          { name: t('overview.targets'), query: targets },
+          { name: t('overview.jobs'), query: running },
+        ].map(({ name, query: { data, error } }) => ({ name, fault: data === undefined ? error : null }))}
+      />
       {isFirst && <FirstSteps destination={first.destination} event={first.event} onClose={close} />}
       {isWaiting && <OverviewSkeleton />}
       {figures && !isFirst && !isWaiting && <Totals of={figures} />}
-      {!isWaiting && (
-        <AttentionPanel
-          concerns={attention.data?.data}
-          truncated={attention.data?.truncated ?? []}
-          fault={attention.error}
-        />
+      {!isWaiting && attention.data && (
+        <AttentionPanel concerns={attention.data.data} truncated={attention.data.truncated} />
       )}
       {figures && !isFirst && !isWaiting && (
         <>
           <Plots of={figures} onRange={openEvents} />
           <div className="beside">
-            <FailingTargets targets={targets.data?.data} fault={targets.error} />
-            <RunningJobs jobs={running.data?.data} fault={running.error} />
+            {targets.data && <FailingTargets targets={targets.data.data} />}
+            {running.data && <RunningJobs jobs={running.data.data} />}
           </div>
         </>
       )}

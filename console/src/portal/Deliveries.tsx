@@ -35,7 +35,7 @@ export function Deliveries({ of }: { of: string }): ReactNode {
       />
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
-      {!isPending &&
+      {data !== undefined &&
         rows.length === 0 &&
         !hasNextPage &&
         (status === '' && of === '' ? (

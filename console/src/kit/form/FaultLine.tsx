@@ -17,7 +17,7 @@ export function FaultLine({ fault }: { fault: unknown }): ReactNode {
 
 /** Shows the faults of a page whose parts are loaded by separate calls. Equal faults are shown once. */
 export function FaultLines({ parts }: { parts: readonly LoadedPart[] }): ReactNode {
-  return groupFaults(parts).map((group) => <FaultBox key={group.names.join()} of={group} />);
+  return groupFaults(parts).map((group) => <FaultBox key={group.names[0]} of={group} />);
 }
 
 function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {

@@ -38,6 +38,7 @@ export const eventsDe: Readonly<Record<keyof typeof eventsEn, string>> = {
   'bulk.begun': 'Auftrag gestartet.',
   'bulk.open': 'Auftrag anzeigen',
   export: 'Exportieren',
+  'export.off': 'Die Liste konnte nicht geladen werden, daher gibt es nichts zu exportieren.',
   'export.count': '{count} Events, ohne Payloads.',
   'export.format': 'Format',
   'export.jsonl': 'JSON Lines',

@@ -36,6 +36,7 @@ export const eventsEn = {
   'bulk.begun': 'Job started.',
   'bulk.open': 'View job',
   export: 'Export',
+  'export.off': 'The list could not be loaded, so there is nothing to export.',
   'export.count': '{count} events, without payloads.',
   'export.format': 'Format',
   'export.jsonl': 'JSON Lines',
