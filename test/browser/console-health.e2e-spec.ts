@@ -185,6 +185,18 @@ const TRY_MS = 1_500;
     await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
   });
 
+  it('overview: a target that a 410 disabled is a failure, one that a person disabled is not', async () => {
+    const stopped = await destination('Stopped', 'good');
+    await server.api('PATCH', `/v1/destinations/${stopped}`, { status: 'disabled' });
+    const statusOf = (name: string): Locator =>
+      page.locator('.concern-groups > li').filter({ hasText: name }).locator('.concern-type .status');
+    await openUntil('overview', statusOf('Stopped'));
+
+    expect(await statusOf('Stopped').getAttribute('class')).toBe('status dull');
+    expect(await statusOf('Gone').getAttribute('class')).toBe('status bad');
+    await server.api('DELETE', `/v1/destinations/${stopped}`);
+  });
+
   it('audit log: entries are sentences with names, in English and German, and pick lists filter them', async () => {
     await server.api('POST', `/v1/destinations/${ids['good']}/secret/rotate`, { grace_seconds: 0 });
     await server.api('PATCH', `/v1/destinations/${ids['good']}`, { status: 'disabled' });

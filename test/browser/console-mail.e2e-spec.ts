@@ -95,6 +95,18 @@ const evil = (
     await page.getByText('DKIM-Signature: v=1').waitFor();
   });
 
+  it('the event of an email: names no destination, because the one of emails is internal', async () => {
+    const id = await sendEmail(server, { from: FROM, to: `delivered@${HOST}`, subject: 'Event' });
+    await emailIn(server, id, 'delivered');
+    await shown.open(`events/${id}`);
+    const facts = page.locator('dl.facts');
+    await facts.getByText(id).first().waitFor();
+    await page.waitForLoadState('networkidle');
+
+    expect(await facts.locator('dt').allInnerTexts()).not.toContain('Destination');
+    expect(await page.locator('main a[href*="/destinations/"]').count()).toBe(0);
+  });
+
   it('an email with an embedded picture and a file: the picture is shown, the file is downloaded', async () => {
     const name = `${HOSTILE[0] ?? ''}.png`;
     const id = await sendEmail(server, {

@@ -24,7 +24,7 @@ interface AttemptEntryProps {
 export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: AttemptEntryProps): ReactNode {
   const { attempt, isGood, isFinal } = entry;
   const { language } = usePreferences();
-  const retry = useRetry(attempt.destination, event.application);
+  const retry = useRetry(event, attempt.destination);
   const { number, status, error, duration_ms, response_excerpt: excerpt, destination, replayed } = attempt;
   const hasExcerpt = excerpt !== null && excerpt !== '';
   const result = status === null ? word('error', error ?? 'connection') : formatResponseStatus(event, status);

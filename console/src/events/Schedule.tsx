@@ -8,7 +8,7 @@ import { type ScheduleStep, stepsOf } from './schedule-steps';
 /** Retry schedule of a delivery that is waiting for a retry or has become a dead letter. */
 export function Schedule({ event }: { event: EventDetail }): ReactNode {
   const delivery = event.deliveries.findLast(({ status }) => status === 'retrying' || status === 'dlq');
-  const retry = useRetry(delivery?.destination, event.application);
+  const retry = useRetry(event, delivery?.destination);
   if (delivery === undefined || retry === null) return null;
   const made = event.attempts.filter((attempt) => attempt.delivery === delivery.id).length;
   return (

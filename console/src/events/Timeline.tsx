@@ -7,6 +7,7 @@ import { useNow } from '../kit/time/use-now';
 import { ResourceName } from '../session/ResourceName';
 import { AttemptEntry } from './AttemptEntry';
 import { type EventDetail, useExchanges } from './event-queries';
+import { isEmail } from './response-status';
 import { Schedule } from './Schedule';
 import { isDelivered, type TimelineEntry, timelineOf } from './timeline';
 
@@ -21,7 +22,8 @@ export function Timeline({ event }: { event: EventDetail }): ReactNode {
   const nowMs = useNow(serviceNowMs, EVERY_MS);
   const [isAll, setAll] = useState(false);
   const entries = timelineOf(event);
-  const hasTargets = event.deliveries.length > 1;
+  // The destination of emails is internal: it has no page and no name in the API.
+  const hasTargets = event.deliveries.length > 1 && !isEmail(event);
   return (
     <section aria-labelledby="timeline">
       <h2 id="timeline">{t('timeline')}</h2>

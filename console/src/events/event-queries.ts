@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { answered, type EventItem, payloadOf, type Schemas } from '../api/client';
 import { useSigned } from '../session/session';
+import { isEmail } from './response-status';
 
 export type { EventItem };
 export type EventDetail = Schemas['EventDetailItem'];
@@ -57,9 +58,10 @@ export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationI
 
 /**
  * Queries the retry policy of a delivery's target. Returns null for a deleted target, and for a target without a retry
- * policy, such as an ad-hoc URL.
+ * policy, such as an ad-hoc URL. The API does not return the internal destination of emails.
  */
-export function useRetry(destination: string | undefined, application: string | undefined): Retry | null {
+export function useRetry(event: EventDetail, destination: string | undefined): Retry | null {
+  const { application } = event;
   const { api, environment } = useSigned();
   const { data = null } = useQuery({
     queryKey: ['retry', environment, destination, application],
@@ -67,6 +69,7 @@ export function useRetry(destination: string | undefined, application: string | 
     retry: false,
     enabled:
       destination !== undefined &&
+      !isEmail(event) &&
       (destination.startsWith('dst_') || (destination.startsWith('ep_') && application !== undefined)),
     queryFn: async () => {
       if (destination?.startsWith('dst_'))
