@@ -26,7 +26,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
   });
 
   it.each(STATES)(
-    '%s: has no axe violation, in light and dark, at phone or desktop width, and no raw Markdown',
+    '%s: has no axe violation, in light and dark, at phone or desktop width, no raw Markdown, and no error twice',
     async (state) => {
       const visits = scene.visitsOf(state).flatMap((visit) => splitScreens(visit, VISITORS));
       const results = await Promise.all(visits.map((visit) => walk(state, visit)));
@@ -61,6 +61,7 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
     }
     const { page } = visitor;
     const found = (await page.evaluate(findMarkdown)).map((text) => `shows Markdown: ${text}`);
+    found.push(...(await page.evaluate(findRepeatedFaults)).map((text) => `shows an error twice: ${text}`));
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       found.push(...(await violationsOf(page, colorScheme === 'dark' ? COLOR_RULES : null)));
@@ -88,4 +89,10 @@ function splitScreens({ screens, ...rest }: Visit, count: number): Visit[] {
     ...rest,
     screens: screens.filter((_screen, index) => index % count === part),
   }));
+}
+
+/** Returns errors that the page shows more than once. Runs in the browser, so it uses nothing outside this function. */
+function findRepeatedFaults(): string[] {
+  const texts = [...document.querySelectorAll('.fault')].map((fault) => fault.firstElementChild?.textContent ?? '');
+  return texts.filter((text, index) => texts.indexOf(text) !== index);
 }

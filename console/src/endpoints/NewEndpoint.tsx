@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
-import { useDestinations, useIngestDomains } from './endpoint-queries';
+import { useDestinationQuery, useIngestDomains, usePresetQuery } from './endpoint-queries';
 import { PresetPicker } from './PresetPicker';
 
 /** Form for a new endpoint: provider and URL. The page of the new endpoint then explains the setup at the provider. */
@@ -14,8 +14,10 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const domains = useIngestDomains();
-  const destinations = [...useDestinations().values()];
+  const hosts = useIngestDomains();
+  const known = useDestinationQuery();
+  const presets = usePresetQuery();
+  const domains = hosts.data?.data ?? [];
   const [preset, setPreset] = useState<string | null>(null);
   const [slug, setSlug] = useState('');
   const [domain, setDomain] = useState('');
@@ -92,13 +94,20 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
           {t('endpoint.destination')}
           <select value={destination} onChange={(event) => setDestination(event.target.value)}>
             <option value="">{t('endpoint.destination-later')}</option>
-            {destinations.map(({ id, name }) => (
+            {known.data?.data.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
             ))}
           </select>
         </label>
+        <FaultLines
+          parts={[
+            { name: t('endpoint.preset'), fault: presets.error },
+            { name: t('endpoint.domain'), fault: hosts.error },
+            { name: t('endpoint.destination'), fault: known.error },
+          ]}
+        />
         <FaultLine fault={fault} />
         <p className="actions">
           <button type="submit" className="primary" disabled={isBusy}>

@@ -8,7 +8,7 @@ import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type Leaf, withCondition } from './conditions';
-import { type Route, useDestinations, useTrial } from './endpoint-queries';
+import { type Route, useDestinationQuery, useTrial } from './endpoint-queries';
 import { type EventField, filterCompletions } from './event-fields';
 import { EventFields, useEventFields } from './EventFields';
 import { FIRST_LEAF, QuickCondition } from './QuickCondition';
@@ -27,7 +27,8 @@ interface RouteEditorProps {
 export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
-  const destinations = [...useDestinations().values()].filter(
+  const known = useDestinationQuery();
+  const destinations = (known.data?.data ?? []).filter(
     (each) => each.id === route?.destination || !taken.some(({ destination }) => destination === each.id),
   );
   const [destination, setDestination] = useState(route?.destination ?? '');
@@ -81,6 +82,7 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
             ))}
           </select>
         </label>
+        <FaultLine fault={known.error} />
         <CodeField
           label={t('route.filter')}
           value={text}

@@ -1,12 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { locateFault } from '../kit/json/locate-fault';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { BODY_BYTES_MAX, SIZE_UNITS, type SizeUnit } from './body-limit';
-import { type EndpointDetail, useChangeEndpoint, useEndpoint, useIngestDomains, usePresets } from './endpoint-queries';
+import {
+  type EndpointDetail,
+  useChangeEndpoint,
+  useEndpoint,
+  useIngestDomains,
+  usePresetQuery,
+  usePresets,
+} from './endpoint-queries';
 import { ProviderSecret } from './ProviderSecret';
 import {
   changesOf,
@@ -32,7 +39,8 @@ export function SettingsTab(): ReactNode {
 
 function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
   const change = useChangeEndpoint(endpoint.id);
-  const presets = usePresets();
+  const presets = usePresetQuery();
+  const hosts = useIngestDomains();
   const [draft, setDraft] = useState(() => settingsDraftOf(endpoint));
   const { changes, fault } = changesOf(draft, t('filter-editor.object'));
   const isDirty = JSON.stringify(draft) !== JSON.stringify(settingsDraftOf(endpoint));
@@ -51,6 +59,12 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
         }}
       >
         <h2>{t('endpoint.settings')}</h2>
+        <FaultLines
+          parts={[
+            { name: t('endpoint.domain'), fault: hosts.error },
+            { name: t('endpoint.preset'), fault: presets.error },
+          ]}
+        />
         <Address draft={draft} onChange={set} />
         <Verification draft={draft} onChange={set} />
         <VerificationFields
@@ -64,7 +78,7 @@ function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {
         <BodyLimit draft={draft} onChange={set} />
         <Duplicates
           draft={draft}
-          hasProviderId={presets.find(({ id }) => id === draft.preset)?.has_id ?? false}
+          hasProviderId={presets.data?.data.find(({ id }) => id === draft.preset)?.has_id ?? false}
           onChange={set}
         />
         <FaultLine fault={save.error} />
@@ -91,7 +105,7 @@ interface PartProps {
 }
 
 function Address({ draft, onChange }: PartProps): ReactNode {
-  const domains = useIngestDomains();
+  const domains = useIngestDomains().data?.data ?? [];
   const current = domains.find(({ prefix }) => draft.url.startsWith(prefix));
   return (
     <>

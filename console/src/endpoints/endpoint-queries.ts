@@ -56,25 +56,28 @@ export function useChangeEndpoint(id: string): (changes: EndpointChanges) => Pro
 }
 
 /** Queries the presets of all providers. */
-export function usePresets(): readonly Preset[] {
+export function usePresetQuery() {
   const { api } = useSigned();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['presets'],
     staleTime: Infinity,
     queryFn: () => answered(api.GET('/v1/presets')),
   });
-  return data?.data ?? [];
+}
+
+/** Returns the presets of all providers. Empty until they are loaded. */
+export function usePresets(): readonly Preset[] {
+  return usePresetQuery().data?.data ?? [];
 }
 
 /** Queries the hosts on which endpoints can receive requests. */
 export function useIngestDomains() {
   const { api, environment } = useSigned();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['ingest-domains', environment],
     staleTime: 60_000,
     queryFn: () => answered(api.GET('/v1/ingest-domains')),
   });
-  return data?.data ?? [];
 }
 
 /** Queries the requests that an endpoint received, newest first. New requests appear within a few seconds. */
@@ -164,14 +167,19 @@ export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']
   });
 }
 
-/** Queries the newest hundred destinations. Returns a map from id to destination. */
-export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
+/** Queries the newest hundred destinations. */
+export function useDestinationQuery() {
   const { api, environment } = useSigned();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['destination-names', environment],
     staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
+}
+
+/** Returns a map from id to destination. Empty until the destinations are loaded. */
+export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
+  const { data } = useDestinationQuery();
   return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
 }
 

@@ -18,7 +18,7 @@ interface TargetFilterProps {
 export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
-  const { data: options = [] } = useQuery({
+  const { data: options = [], error } = useQuery({
     queryKey: ['pick', 'destinations', environment, text],
     staleTime: STALE_MS,
     placeholderData: keepPreviousData,
@@ -39,6 +39,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
       value={value}
       shown={name ?? value}
       options={options}
+      fault={error}
       onText={setText}
       onPick={onPick}
     />
@@ -49,7 +50,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
 export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
-  const { data: options = [] } = useQuery({
+  const { data: options = [], error } = useQuery({
     queryKey: ['pick', 'applications', environment, text],
     staleTime: STALE_MS,
     placeholderData: keepPreviousData,
@@ -67,6 +68,7 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
       value={value}
       shown={name ?? value}
       options={options}
+      fault={error}
       onText={setText}
       onPick={onPick}
     />

@@ -116,7 +116,7 @@ interface AddressProps {
 
 function Address({ domainId, onDomain, localPart, onLocalPart }: AddressProps): ReactNode {
   const { session } = useSigned();
-  const { data } = useMailDomains();
+  const { data, error } = useMailDomains();
   const custom = data?.data.filter(({ kind, state }) => kind === 'email' && state === 'verified') ?? [];
   return (
     <>
@@ -131,6 +131,7 @@ function Address({ domainId, onDomain, localPart, onLocalPart }: AddressProps): 
           ))}
         </select>
       </label>
+      <FaultLine fault={error} />
       <label>
         {t('alias.local')}
         <input

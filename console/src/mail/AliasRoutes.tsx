@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { CodeField } from '../kit/form/CodeField';
+import { FaultLine } from '../kit/form/FaultLine';
 import type { JsonFault } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import type { DraftRoute } from './alias-draft';
@@ -16,7 +17,7 @@ interface AliasRoutesProps {
 
 /** Destinations of an alias, with their filters. */
 export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): ReactNode {
-  const { data } = useDestinationChoices();
+  const { data, error } = useDestinationChoices();
   const choices = (data?.data ?? []).filter(({ id }) => !routes.some(({ destination }) => destination === id));
   const nameOf = (id: string): string => data?.data.find((each) => each.id === id)?.name ?? id;
   const filter = (at: number, text: string): void =>
@@ -68,6 +69,7 @@ export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): Rea
           ))}
         </select>
       </label>
+      <FaultLine fault={error} />
     </>
   );
 }

@@ -178,24 +178,27 @@ function DestinationChoice({
   onChange: (id: string | null) => void;
 }): ReactNode {
   const { api, environment } = useSigned();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['destination-names', environment],
     staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
   const known = data?.data ?? [];
   return (
-    <label>
-      {t('organization.system-destination')}
-      <select value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
-        <option value="">{t('organization.no-destination')}</option>
-        {known.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-        {value !== null && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
-      </select>
-    </label>
+    <>
+      <label>
+        {t('organization.system-destination')}
+        <select value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
+          <option value="">{t('organization.no-destination')}</option>
+          {known.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+          {value !== null && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
+        </select>
+      </label>
+      <FaultLine fault={error} />
+    </>
   );
 }

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { FaultLine } from '../kit/form/FaultLine';
 import { Picker } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
 import { useResourceName } from '../session/ResourceName';
@@ -14,7 +15,7 @@ interface TargetFieldProps {
 /** Field for the target of an event: a list to search by name, or a URL. */
 export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactNode {
   const [text, setText] = useState('');
-  const options = useTargets(kind, text);
+  const { data: options = [], error } = useTargets(kind, text);
   const name = useResourceName(kind === 'url' ? null : kind, value);
   if (kind === 'url')
     return (
@@ -33,14 +34,17 @@ export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactN
       </label>
     );
   return (
-    <Picker
-      label={t(`send.kind.${kind}`)}
-      value={value}
-      shown={name ?? value}
-      options={options}
-      onText={setText}
-      onPick={onChange}
-      placeholder={t('picker.name-or-id')}
-    />
+    <>
+      <Picker
+        label={t(`send.kind.${kind}`)}
+        value={value}
+        shown={name ?? value}
+        options={options}
+        onText={setText}
+        onPick={onChange}
+        placeholder={t('picker.name-or-id')}
+      />
+      <FaultLine fault={error} />
+    </>
   );
 }

@@ -40,10 +40,10 @@ export async function send(api: Api, draft: SendDraft): Promise<Accepted> {
 }
 
 /** Queries targets of a kind whose name begins with the text. */
-export function useTargets(kind: Kind, text: string): readonly PickerOption[] {
+export function useTargets(kind: Kind, text: string) {
   const { api, environment } = useSigned();
   const query = { limit: OFFERED, ...(text !== '' && { search: text }) };
-  const { data = [] } = useQuery({
+  return useQuery({
     queryKey: ['send-targets', kind, environment, text],
     staleTime: STALE_MS,
     placeholderData: keepPreviousData,
@@ -69,7 +69,6 @@ export function useTargets(kind: Kind, text: string): readonly PickerOption[] {
       }));
     },
   });
-  return data;
 }
 
 /** Queries the first event types of the catalog. */

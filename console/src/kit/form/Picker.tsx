@@ -1,5 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
 import { t } from '../messages/t';
+import { usePreferences } from '../preferences';
+import { headlineOf } from './fault-headline';
 
 /** An option of `Picker`. */
 export interface PickerOption {
@@ -20,6 +22,8 @@ interface PickerProps {
   onText: (text: string) => void;
   /** Called with the id of the picked option, or with the typed text (a URL, or an application's `uid`). */
   onPick: (id: string) => void;
+  /** Why the options could not be loaded. Shown in place of the options. Null if they were loaded. */
+  fault?: object | null;
   /** Text of the empty field. */
   placeholder?: string;
 }
@@ -32,8 +36,10 @@ export function Picker({
   options,
   onText,
   onPick,
+  fault = null,
   placeholder = t('picker.any'),
 }: PickerProps): ReactNode {
+  const { language } = usePreferences();
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);
   const list = useId();
@@ -117,6 +123,11 @@ export function Picker({
             </li>
           ))}
       </ul>
+      {isOpen && fault !== null && (
+        <p className="picker-list" role="alert">
+          {headlineOf(fault, language).headline}
+        </p>
+      )}
     </div>
   );
 }
