@@ -1,8 +1,8 @@
-import { Fault } from '../../api/fault';
+import type { FaultFields } from './fault-headline';
 
 const KEY_TEXT = 'Something went wrong on our side. Send the request again; an Idempotency-Key makes that safe.';
-const faultOf = (status: number, type: string, message: string): Fault =>
-  new Fault(status, type, message, 'req_1', {}, null);
+const faultOf = (status: number, type: string, message: string): Error & FaultFields =>
+  Object.assign(new Error(message), { status, type, details: {} });
 
 describe('headlineOf', () => {
   let headlineOf: typeof import('./fault-headline').headlineOf;

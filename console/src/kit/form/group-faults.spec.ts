@@ -1,8 +1,7 @@
-import { Fault } from '../../api/fault';
 import { groupFaults } from './group-faults';
 
-const fault = (status: number, message: string, requestId: string): Fault =>
-  new Fault(status, 'internal', message, requestId, {}, null);
+const fault = (status: number, message: string, requestId: string): Error =>
+  Object.assign(new Error(message), { status, type: 'internal', requestId });
 
 describe('groupFaults', () => {
   it('puts equal errors of different requests into one group, with the names of their parts', () => {
