@@ -134,6 +134,10 @@ const OPENAPI = JSON.stringify({
       await page.getByRole('button', { name: next, exact: true }).waitFor();
       await page.getByText(`/acme ${act.toLowerCase()}d`).waitFor();
     }
+    await page.getByRole('button', { name: 'Send test event' }).waitFor();
+    const labels = page.getByRole('button', { name: /^(Delete|Metadata)/ });
+    for (const label of await labels.all()) expect(await label.getAttribute('aria-label')).toMatch(/: http.*\/acme$/);
+    expect(await labels.count()).toBe(2);
     expect(await shown.violations('06-endpoint')).toEqual([]);
   });
 
@@ -190,11 +194,13 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('combobox', { name: 'Search by ID' }).fill(acme);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Acme' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+    await tab('Settings');
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
-    await page.getByRole('button', { name: 'Metadata' }).click();
+    await page.getByRole('button', { name: 'Metadata: Acme Corporation' }).click();
     await page.getByLabel('Name and value, one pair per line').fill('plan: pro\nno value');
     await page.getByText('Line 2 is invalid.').waitFor();
     await page.getByLabel('Name and value, one pair per line').fill(`plan: pro\nnote: ${HOSTILE[0] ?? ''}`);
@@ -203,7 +209,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('.tag', { hasText: 'plan: pro' }).waitFor();
     expect((await server.api('GET', '/v1/app/customer-42')).json.metadata).toEqual({ plan: 'pro', note: HOSTILE[0] });
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete: Acme Corporation' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('1 total').waitFor();
@@ -322,6 +328,7 @@ const OPENAPI = JSON.stringify({
       `applications/${app}/endpoints`,
       `applications/${app}/messages`,
       `applications/${app}/repair`,
+      `applications/${app}/settings`,
       'event-types',
       'event-types/invoice.paid',
     ]) {

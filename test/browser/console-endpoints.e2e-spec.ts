@@ -292,7 +292,8 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
     await page.getByText('1 total').waitFor();
     expect(page.url()).toContain('search=hub');
     await page.getByRole('link', { name: 'Hub' }).click();
-    await page.getByRole('button', { name: 'Delete' }).click();
+    await tab('Settings');
+    await page.getByRole('button', { name: 'Delete: Hub' }).click();
     await page
       .getByRole('dialog')
       .getByLabel(/^Type/)

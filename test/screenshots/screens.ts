@@ -30,6 +30,7 @@ export const SCREENS: readonly string[] = [
   'applications/{application}/messages',
   'applications/{application}/portal',
   'applications/{application}/repair',
+  'applications/{application}/settings',
   'event-types',
   'event-types/{eventType}',
   'emails',

@@ -232,6 +232,12 @@ const applicationTabs = [
     validateSearch: none,
     component: lazyPart(() => import('../applications/RepairTab').then(({ RepairTab }) => RepairTab)),
   }),
+  createRoute({
+    getParentRoute: () => application,
+    path: 'settings',
+    validateSearch: none,
+    component: lazyPart(() => import('../applications/SettingsTab').then(({ SettingsTab }) => SettingsTab)),
+  }),
 ] as const;
 const eventTypes = createRoute({
   getParentRoute: () => environment,

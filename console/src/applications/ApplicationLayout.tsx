@@ -1,12 +1,12 @@
 import './applications.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
-import { EditNotes, Notes } from '../kit/form/EditNotes';
+import { Notes } from '../kit/form/EditNotes';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
@@ -22,12 +22,13 @@ const TABS = [
   ['/$env/applications/$id/messages', 'application.messages'],
   ['/$env/applications/$id/repair', 'application.repair'],
   ['/$env/applications/$id/portal', 'portal.tab'],
+  ['/$env/applications/$id/settings', 'endpoint.settings'],
 ] as const;
 
 /** Header and tabs of one application. */
 export function ApplicationLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
-  const { environment: env } = useSigned();
+  const { can, environment: env } = useSigned();
   const { data, error } = useApplication(id);
   return (
     <div className="page">
@@ -39,7 +40,7 @@ export function ApplicationLayout(): ReactNode {
           <div className="heading">
             <h1>{data.name}</h1>
             <Preview of={data} />
-            <Actions of={data} />
+            {!can('write') && <span className="quiet">{t('needs-write')}</span>}
           </div>
           <p className="ids">
             {data.uid !== null && (
@@ -107,77 +108,5 @@ function Preview({ of }: { of: ApplicationDetail }): ReactNode {
         </Confirm>
       )}
     </>
-  );
-}
-
-function Actions({ of }: { of: ApplicationDetail }): ReactNode {
-  const { can, api, environment: env } = useSigned();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
-  const [asked, setAsked] = useState<'name' | 'delete' | null>(null);
-  const [name, setName] = useState(of.name);
-  if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const params = { path: { app: of.id } };
-  const rename = async (): Promise<void> => {
-    await answered(api.PATCH('/v1/app/{app}', { params, body: { name } }));
-    await queries.invalidateQueries({ queryKey: ['application', env, of.id] });
-    await queries.invalidateQueries({ queryKey: ['applications', env] });
-  };
-  const note = async (metadata: Record<string, string>): Promise<void> => {
-    await answered(api.PATCH('/v1/app/{app}', { params, body: { metadata } }));
-    await queries.invalidateQueries({ queryKey: ['application', env, of.id] });
-  };
-  const remove = async (): Promise<void> => {
-    await answered(api.DELETE('/v1/app/{app}', { params }));
-    await navigate({ to: '/$env/applications', params: { env }, search: {} });
-    queries.removeQueries({ queryKey: ['application', env, of.id] });
-    await queries.invalidateQueries({ queryKey: ['applications', env] });
-  };
-  return (
-    <span className="actions">
-      <button
-        type="button"
-        onClick={() => {
-          setName(of.name);
-          setAsked('name');
-        }}
-      >
-        {t('application.rename')}
-      </button>
-      <EditNotes notes={of.metadata} onSave={note} />
-      <button type="button" onClick={() => setAsked('delete')}>
-        {t('delete')}
-      </button>
-      {asked === 'name' && (
-        <Confirm title={t('application.rename')} action={t('save')} onConfirm={rename} onClose={() => setAsked(null)}>
-          <p>
-            <label>
-              {t('application.name')}
-              <input
-                required
-                maxLength={200}
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-                autoFocus
-                autoComplete="off"
-              />
-            </label>
-          </p>
-        </Confirm>
-      )}
-      {asked === 'delete' && (
-        <Confirm
-          title={t('delete')}
-          action={t('delete')}
-          isDangerous
-          typed={of.name}
-          success={t('application.deleted')}
-          onConfirm={remove}
-          onClose={() => setAsked(null)}
-        >
-          <p>{t('application.delete-text')}</p>
-        </Confirm>
-      )}
-    </span>
   );
 }

@@ -60,6 +60,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       await queries.invalidateQueries({ queryKey: ['own-endpoints', env, app] });
     },
   };
+  const name = of.url ?? of.id;
   const labels: Readonly<Record<Asked, string>> = {
     test: t('test.send'),
     recover: t('own-endpoint.recover'),
@@ -88,6 +89,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
         </button>
       ))}
       <EditNotes
+        name={name}
         notes={of.metadata}
         onSave={(metadata) =>
           answered(api.PATCH('/v1/app/{app}/endpoints/{endpoint}', { params, body: { metadata } as never })).then(
@@ -95,7 +97,7 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
           )
         }
       />
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" aria-label={`${labels.delete}: ${name}`} onClick={() => setAsked('delete')}>
         {labels.delete}
       </button>
       {isDisabling && <DisableOwnEndpoint app={app} of={of} onClose={() => setDisabling(false)} />}
@@ -106,12 +108,12 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
       )}
       {asked !== null && (
         <Confirm
-          title={labels[asked]}
+          title={asked === 'delete' ? `${labels.delete}: ${name}` : labels[asked]}
           action={labels[asked]}
           isDangerous={asked === 'delete'}
           onConfirm={acts[asked]}
           onClose={() => setAsked(null)}
-          {...(asked === 'delete' && { typed: of.url ?? of.id })}
+          {...(asked === 'delete' && { typed: name })}
         >
           <p>{texts[asked]}</p>
           {asked === 'test' && (

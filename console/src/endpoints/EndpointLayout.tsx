@@ -1,11 +1,8 @@
 import './endpoints.css';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { answered } from '../api/client';
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
-import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
 import { t } from '../kit/messages/t';
 import { showCurrent } from '../kit/show-current';
@@ -69,38 +66,14 @@ export function EndpointLayout(): ReactNode {
 }
 
 function Actions({ of }: { of: EndpointDetail }): ReactNode {
-  const { can, api, environment: env } = useSigned();
-  const queries = useQueryClient();
-  const navigate = useNavigate();
+  const { can } = useSigned();
   const changeStatus = useStatusChange();
-  const [isDeleting, setDeleting] = useState(false);
   if (!can('write')) return <span className="quiet">{t('needs-write')}</span>;
-  const remove = async (): Promise<void> => {
-    await answered(api.DELETE('/v1/endpoints/{id}', { params: { path: { id: of.id } } }));
-    await navigate({ to: '/$env/endpoints', params: { env }, search: {} });
-    queries.removeQueries({ queryKey: ['endpoint', env, of.id] });
-    await queries.invalidateQueries({ queryKey: ['endpoints', env] });
-  };
   return (
     <span className="actions">
       <button type="button" onClick={() => changeStatus(of)}>
         {t(of.status === 'active' ? 'endpoint.pause' : 'endpoint.activate')}
       </button>
-      <button type="button" onClick={() => setDeleting(true)}>
-        {t('delete')}
-      </button>
-      {isDeleting && (
-        <Confirm
-          title={t('delete')}
-          action={t('delete')}
-          isDangerous
-          typed={of.name}
-          onConfirm={remove}
-          onClose={() => setDeleting(false)}
-        >
-          <p>{t('endpoint.delete-text')}</p>
-        </Confirm>
-      )}
     </span>
   );
 }

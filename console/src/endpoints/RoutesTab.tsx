@@ -130,7 +130,7 @@ function RouteCard({
       )}
       {isAsked && (
         <Confirm
-          title={t('delete')}
+          title={`${t('delete')}: ${name}`}
           action={t('delete')}
           isDangerous
           onConfirm={remove}

@@ -1,6 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { answered } from '../api/client';
+import { DangerZone } from '../kit/form/DangerZone';
 import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { locateFault } from '../kit/json/locate-fault';
 import { t } from '../kit/messages/t';
@@ -34,7 +36,25 @@ export function SettingsTab(): ReactNode {
   const { data: endpoint } = useEndpoint(id);
   if (endpoint === undefined) return null;
   if (!can('write')) return <p>{t('needs-write')}</p>;
-  return <Form key={`${endpoint.id} ${endpoint.version}`} endpoint={endpoint} />;
+  return (
+    <>
+      <Form key={`${endpoint.id} ${endpoint.version}`} endpoint={endpoint} />
+      <Deletion endpoint={endpoint} />
+    </>
+  );
+}
+
+function Deletion({ endpoint: { id, name } }: { endpoint: EndpointDetail }): ReactNode {
+  const { api, environment: env } = useSigned();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = async (): Promise<void> => {
+    await answered(api.DELETE('/v1/endpoints/{id}', { params: { path: { id } } }));
+    await navigate({ to: '/$env/endpoints', params: { env }, search: {} });
+    queries.removeQueries({ queryKey: ['endpoint', env, id] });
+    await queries.invalidateQueries({ queryKey: ['endpoints', env] });
+  };
+  return <DangerZone name={name} text={t('endpoint.delete-text')} onDelete={remove} />;
 }
 
 function Form({ endpoint }: { endpoint: EndpointDetail }): ReactNode {

@@ -5,25 +5,29 @@ import { fitsLines, fromNoteLines, toNoteLines } from './note-lines';
 
 /** Editor of metadata, with one line per entry. */
 export function EditNotes({
+  name,
   notes,
   onSave,
 }: {
+  /** Name of the resource, for the accessible name of the button and for the dialog. */
+  name: string;
   notes: Readonly<Record<string, string>>;
   onSave: (notes: Record<string, string>) => Promise<unknown>;
 }): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const read = fromNoteLines(text ?? '');
   if (!fitsLines(notes)) return null;
+  const label = `${t('notes')}: ${name}`;
   return (
     <>
-      <button type="button" onClick={() => setText(toNoteLines(notes))}>
-        {t('notes.edit')}
+      <button type="button" aria-label={label} onClick={() => setText(toNoteLines(notes))}>
+        {t('notes')}
       </button>
       {text !== null && (
         <Confirm
-          title={t('notes')}
+          title={label}
           action={t('save')}
-          isOff={typeof read === 'number'}
+          isOff={typeof read === 'number' || text === toNoteLines(notes)}
           onConfirm={async () => {
             if (typeof read !== 'number') await onSave(read);
           }}
