@@ -2,6 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import { usePreferences } from '../preferences';
+import { HOUR_CYCLE } from '../time/format';
 import { localeOf } from '../time/locale-of';
 import { colourOf, faded } from './colours';
 import { drawnSeries, isolatedIndexes, type Plotted, type Series } from './series';
@@ -158,7 +159,7 @@ function formatTick(ms: number, { startsMs, windowMs }: Plotted, language: strin
   const spanMs = (startsMs.at(-1) ?? 0) + windowMs - (startsMs[0] ?? 0);
   return new Intl.DateTimeFormat(
     localeOf(language),
-    spanMs > 2 * DAY_MS ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' },
+    spanMs > 2 * DAY_MS ? { day: 'numeric', month: 'short' } : { timeStyle: 'short', hourCycle: HOUR_CYCLE },
   ).format(ms);
 }
 

@@ -1,4 +1,4 @@
-import { formatAge, formatClock } from './format';
+import { formatAge, formatClock, formatTime } from './format';
 
 const NOW_MS = Date.parse('2026-11-27T16:05:00.000Z');
 
@@ -24,5 +24,15 @@ describe('formatClock', () => {
     ['en', 'never', 'UTC', 'never'],
   ])('%s %s in %s: %s', (language, iso, timeZone, text) => {
     expect(formatClock(iso, NOW_MS, language, timeZone)).toBe(text);
+  });
+});
+
+describe('formatTime', () => {
+  it.each([
+    ['en', '2026-11-27T14:05:09.000Z', 'Nov 27, 2026, 14:05:09', '14:05:09', 'Nov 27, 14:05'],
+    ['en', '2026-11-27T00:05:09.000Z', 'Nov 27, 2026, 00:05:09', '00:05:09', 'Nov 27, 00:05'],
+    ['de', '2026-11-27T14:05:09.000Z', '27.11.2026, 14:05:09', '14:05:09', '27. Nov., 14:05'],
+  ])('%s: %s has a clock of 24 hours in each format', (language, iso, local, short, near) => {
+    expect(formatTime(iso, language, 'UTC')).toMatchObject({ local, short, near });
   });
 });

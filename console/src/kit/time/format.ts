@@ -10,6 +10,9 @@ export interface FormattedTime {
   utc: string;
 }
 
+/** Clock of all times: 24 hours in every locale, because users compare times with logs and API responses. */
+export const HOUR_CYCLE = 'h23';
+
 /** Formats a time with seconds in the user's time zone, and in UTC for comparison with logs. */
 export function formatTime(iso: string, language: string, timeZone?: string): FormattedTime {
   const date = new Date(iso);
@@ -36,7 +39,7 @@ function formatsOf(language: string, timeZone?: string): Formats {
   const key = `${language} ${timeZone ?? ''}`;
   const made = formats.get(key);
   if (made !== undefined) return made;
-  const zone = timeZone === undefined ? {} : { timeZone };
+  const zone = { hourCycle: HOUR_CYCLE, ...(timeZone !== undefined && { timeZone }) } as const;
   const next: Formats = {
     local: new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium', timeStyle: 'medium', ...zone }),
     short: new Intl.DateTimeFormat(localeOf(language), { timeStyle: 'medium', ...zone }),
@@ -45,7 +48,6 @@ function formatsOf(language: string, timeZone?: string): Formats {
       month: 'short',
       hour: '2-digit',
       minute: '2-digit',
-      hourCycle: 'h23',
       ...zone,
     }),
   };
@@ -90,7 +92,7 @@ export function formatClock(iso: string, nowMs: number, language: string, timeZo
   return new Intl.DateTimeFormat(localeOf(language), {
     hour: '2-digit',
     minute: '2-digit',
-    hourCycle: 'h23',
+    hourCycle: HOUR_CYCLE,
     ...zone,
   }).format(date);
 }
