@@ -40,8 +40,12 @@ export function EmailScreen(): ReactNode {
   );
 }
 
+/** States that a captured email reaches without being sent. */
+const SIMULATED: ReadonlySet<string> = new Set(['sending', 'delivered', 'bounced', 'complained']);
+
 function Shown({ email }: { email: EmailDetail }): ReactNode {
-  const sentence = word('email.why', email.status);
+  const sentence =
+    email.captured && SIMULATED.has(email.status) ? t('email.captured') : word('email.why', email.status);
   return (
     <>
       <div className="heading">
@@ -52,7 +56,6 @@ function Shown({ email }: { email: EmailDetail }): ReactNode {
         <EmailActions email={email} />
       </div>
       {sentence !== email.status && <p className="why">{sentence}</p>}
-      {email.captured && email.status !== 'scheduled' && <p className="quiet">{t('email.captured')}</p>}
       <Facts email={email} />
       <EmailTrack email={email} />
       <EmailReplies id={email.id} />
