@@ -9,6 +9,7 @@ import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
+import { parseUserAgent } from './browser-name';
 
 type Session = Schemas['SessionItem'];
 
@@ -89,7 +90,13 @@ function SessionTable({
     },
     { id: 'how', label: t('sessions.how'), cell: ({ how }) => t(`sessions.how.${how}`) },
     { id: 'network', label: t('sessions.network'), cell: ({ network }) => network },
-    { id: 'browser', label: t('sessions.browser'), cell: ({ user_agent: agent }) => agent ?? '–', isFlexible: true },
+    {
+      id: 'browser',
+      label: t('sessions.browser'),
+      cell: ({ user_agent: agent }) => (agent === null ? '–' : <span title={agent}>{browserName(agent)}</span>),
+      full: ({ user_agent: agent }) => agent ?? '–',
+      isFlexible: true,
+    },
     { id: 'begun', label: t('sessions.begun'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
     { id: 'seen', label: t('sessions.seen'), cell: ({ last_seen_at: at }) => <RelativeTime at={at} /> },
     { id: 'expires', label: t('sessions.expires'), cell: ({ expires_at: at }) => <RelativeTime at={at} /> },
@@ -107,6 +114,11 @@ function SessionTable({
       }}
     />
   );
+}
+
+function browserName(agent: string): string {
+  const found = parseUserAgent(agent);
+  return found === null ? agent : t('sessions.browser-on', found);
 }
 
 const nameOf = ({ email, key, id }: Session): string => email ?? key ?? id;

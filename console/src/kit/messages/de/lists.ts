@@ -18,6 +18,7 @@ export const listsDe: Readonly<Record<keyof typeof listsEn, string>> = {
   'members.role-changed': 'Rolle geändert',
   'sessions.network': 'Netzwerk',
   'sessions.browser': 'Browser',
+  'sessions.browser-on': '{browser} unter {system}',
   'sessions.ended': 'Sitzung beendet',
   'secrets.none': 'Noch keine Secrets',
   'secrets.none-text':

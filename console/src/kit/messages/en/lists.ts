@@ -16,6 +16,7 @@ export const listsEn = {
   'members.role-changed': 'Role changed',
   'sessions.network': 'Network',
   'sessions.browser': 'Browser',
+  'sessions.browser-on': '{browser} on {system}',
   'sessions.ended': 'Session ended',
   'secrets.none': 'No secrets yet',
   'secrets.none-text':
