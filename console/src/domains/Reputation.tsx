@@ -23,7 +23,14 @@ export function Reputation({ domain }: { domain: Domain }): ReactNode {
       {data && (
         <>
           <p className="domain-state">
-            <Status of={data.reputation} /> {sentenceOf(data)}{' '}
+            {isUnused(data) ? (
+              <span className="status dull">
+                <span aria-hidden="true">–</span> {t('reputation.none')}
+              </span>
+            ) : (
+              <Status of={data.reputation} />
+            )}{' '}
+            {sentenceOf(data)}{' '}
             {data.changed_at !== null && (
               <span className="quiet">
                 <Time at={data.changed_at} />
@@ -44,7 +51,14 @@ export function Reputation({ domain }: { domain: Domain }): ReactNode {
   );
 }
 
-function sentenceOf({ reputation, cause, thresholds }: DomainReputation): string {
+/** Whether there are no emails to judge the reputation by. */
+function isUnused({ reputation, last_7_days: { sent } }: DomainReputation): boolean {
+  return reputation === 'healthy' && sent === 0;
+}
+
+function sentenceOf(of: DomainReputation): string {
+  const { reputation, cause, thresholds } = of;
+  if (isUnused(of)) return t('reputation.none-text', { count: thresholds.minimum_sent });
   if (reputation === 'healthy') return t('reputation.healthy', { count: thresholds.minimum_sent });
   return t(`reputation.${reputation}.${cause ?? 'bounce_rate'}`);
 }
