@@ -225,6 +225,8 @@ const TOO_MANY_DIGITS = /^✕ 12345678901234567890 cannot be stored exactly\..*\
 
   it('a custom response is written as code, saved with its defaults, and removed', async () => {
     const form = page.getByRole('form', { name: 'Custom response' });
+    for (const save of await page.getByRole('button', { name: 'Save' }).all())
+      expect(await save.isDisabled()).toBe(true);
     await form.getByLabel('Response source').selectOption('managed');
     await form.getByRole('button', { name: 'Insert example' }).click();
     await form.getByLabel('Timeout').fill('300');

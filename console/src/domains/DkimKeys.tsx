@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
@@ -90,6 +91,7 @@ function ChangeMode({ domain, dkim, onClose }: { domain: Domain; dkim: Dkim; onC
   const [chosen, setChosen] = useState<'platform' | Dkim['algorithm']>(
     dkim.mode === 'platform' ? 'platform' : dkim.algorithm,
   );
+  const isChanged = useIsChanged(chosen);
   const save = async (): Promise<void> =>
     known(
       await answered(
@@ -106,7 +108,7 @@ function ChangeMode({ domain, dkim, onClose }: { domain: Domain; dkim: Dkim; onC
       ),
     );
   return (
-    <Confirm title={t('dkim.change')} action={t('save')} onConfirm={save} onClose={onClose}>
+    <Confirm title={t('dkim.change')} action={t('save')} isOff={!isChanged} onConfirm={save} onClose={onClose}>
       <fieldset className="radio-cards">
         <legend>{t('dkim.signed-by')}</legend>
         {(['platform', ...ALGORITHMS] as const).map((each) => (

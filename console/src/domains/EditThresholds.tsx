@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type Domain, useKnownDomain } from './domain-queries';
@@ -17,6 +18,7 @@ export function EditThresholds({ domain, thresholds, onClose }: EditThresholdsPr
   const { api } = useSigned();
   const known = useKnownDomain();
   const [draft, setDraft] = useState(() => thresholdDraftOf(thresholds));
+  const isChanged = useIsChanged(draft);
   const read = readThresholds(draft);
   const save = async (): Promise<void> => {
     await known(
@@ -29,7 +31,13 @@ export function EditThresholds({ domain, thresholds, onClose }: EditThresholdsPr
     );
   };
   return (
-    <Confirm title={t('reputation.limits')} action={t('save')} isOff={read === null} onConfirm={save} onClose={onClose}>
+    <Confirm
+      title={t('reputation.limits')}
+      action={t('save')}
+      isOff={!isChanged || read === null}
+      onConfirm={save}
+      onClose={onClose}
+    >
       <p>{t('reputation.limits-text')}</p>
       <div className="fields">
         {RATES.map((name) => (

@@ -49,6 +49,7 @@ export function ProviderSecret({ endpoint, hint, isPrimary = false }: ProviderSe
         <Confirm
           title={t(endpoint.has_secret ? 'provider-secret.replace' : 'provider-secret.set')}
           action={t('save')}
+          isOff={secret === ''}
           onConfirm={store}
           onClose={close}
         >

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { codeFaultOf } from './code-fault';
 import { type EndpointDetail, useChangeEndpoint } from './endpoint-queries';
@@ -20,6 +21,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
   const [url, setUrl] = useState(before?.url ?? '');
   const [wait, setWait] = useState(before?.timeoutMs === undefined ? '' : String(before.timeoutMs));
   const [otherwise, setOtherwise] = useState(before?.onUnavailable ?? 'fallback');
+  const isChanged = useIsChanged([target, code, url, wait, otherwise]);
   const save = useMutation({
     mutationFn: () => {
       if (target === '') return change({ responseProxy: null });
@@ -114,7 +116,7 @@ export function ProxyForm({ endpoint }: { endpoint: EndpointDetail }): ReactNode
       )}
       <FaultLine fault={save.error} />
       <p className="actions">
-        <button type="submit" disabled={save.isPending || (target === 'managed' && code.trim() === '')}>
+        <button type="submit" disabled={save.isPending || !isChanged || (target === 'managed' && code.trim() === '')}>
           {t('save')}
         </button>
       </p>

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { type EndpointDetail, useChangeEndpoint } from './endpoint-queries';
 
@@ -37,6 +38,7 @@ export function ResponseForm({ endpoint }: { endpoint: EndpointDetail }): ReactN
   const [contentType, setContentType] = useState(before?.headers?.['content-type'] ?? '');
   const [secret, setSecret] = useState('');
   const [endpointUrl, setEndpointUrl] = useState(before?.endpointUrl ?? endpoint.url);
+  const isChanged = useIsChanged([type, status, body, contentType, secret, endpointUrl]);
   const secretName = SECRETS[type];
   const save = useMutation({
     mutationFn: () => {
@@ -134,7 +136,7 @@ export function ResponseForm({ endpoint }: { endpoint: EndpointDetail }): ReactN
       )}
       <FaultLine fault={save.error} />
       <p className="actions">
-        <button type="submit" disabled={save.isPending}>
+        <button type="submit" disabled={save.isPending || !isChanged}>
           {t('save')}
         </button>
       </p>

@@ -3,6 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { answered } from '../api/client';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { locateFault } from '../kit/json/locate-fault';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
@@ -39,6 +40,7 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
   const tried = useTriedRequest(id);
   const fields = useEventFields(id, tried);
   const completions = useMemo(() => filterCompletions(fields), [fields]);
+  const isChanged = useIsChanged([destination, text]);
   const { value: filter, fault: syntax } = readObject(text, t('filter-editor.object'));
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -97,7 +99,7 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
         <QuickCondition leaf={leaf} onChange={setLeaf} onAdd={() => setText(writeJson(withCondition(filter, leaf)))} />
         <FaultLine fault={fault} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy || syntax !== null}>
+          <button type="submit" className="primary" disabled={isBusy || !isChanged || syntax !== null}>
             {t('save')}
           </button>
           <button type="button" onClick={onDone}>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type DraftRoute, draftRoutes, readRoutes, sendersOf } from './alias-draft';
@@ -22,6 +23,7 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
   const [megabytes, setMegabytes] = useState(alias?.maxSizeBytes ? String(alias.maxSizeBytes / 1_000_000) : '');
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const isChanged = useIsChanged([localPart, routes, senders, megabytes]);
   const read = readRoutes(routes, t('filter-editor.object'));
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -94,7 +96,7 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
           <button
             type="submit"
             className="primary"
-            disabled={isBusy || read.some(({ fault: wrong }) => wrong !== null)}
+            disabled={isBusy || !isChanged || read.some(({ fault: wrong }) => wrong !== null)}
           >
             {t(alias === null ? 'create' : 'mail.save')}
           </button>

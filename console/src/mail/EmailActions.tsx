@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered, serviceNowMs } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import { TimeField } from '../kit/time/TimeField';
 import { useSigned } from '../session/session';
@@ -48,6 +49,7 @@ function Reschedule({ email, onClose }: { email: EmailDetail; onClose: () => voi
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const [at, setAt] = useState(email.scheduled_at ?? '');
+  const isChanged = useIsChanged(at);
   const isPast = at !== '' && Date.parse(at) <= serviceNowMs();
   const save = async (): Promise<void> => {
     await answered(api.PATCH('/v1/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: at } }));
@@ -55,7 +57,13 @@ function Reschedule({ email, onClose }: { email: EmailDetail; onClose: () => voi
     await queries.invalidateQueries({ queryKey: ['emails', env] });
   };
   return (
-    <Confirm title={t('email.reschedule')} action={t('save')} isOff={at === ''} onConfirm={save} onClose={onClose}>
+    <Confirm
+      title={t('email.reschedule')}
+      action={t('save')}
+      isOff={!isChanged || at === ''}
+      onConfirm={save}
+      onClose={onClose}
+    >
       <p>{t('email.reschedule-text')}</p>
       <p>
         <TimeField label={t('mail.scheduled')} value={at} onChange={setAt} isRequired />

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
 import type { Change } from '../kit/undo/perform';
 import { useReversible } from '../kit/undo/use-reversible';
@@ -45,6 +46,7 @@ export function EditTopic({ topic, onClose }: { topic: Topic; onClose: () => voi
   const { api, environment: env } = useSigned();
   const run = useReversible();
   const [texts, setTexts] = useState({ name: topic.name, description: topic.description ?? '' });
+  const isChanged = useIsChanged(storedOf(texts));
   const changeTo = (fields: Pick<Topic, 'name' | 'description'>): Change => ({
     subject: topic.id,
     views: topicChange(env, topic.id, fields),
@@ -62,7 +64,7 @@ export function EditTopic({ topic, onClose }: { topic: Topic; onClose: () => voi
     <Confirm
       title={t('topic.edit')}
       action={t('save')}
-      isOff={texts.name.trim() === ''}
+      isOff={!isChanged || texts.name.trim() === ''}
       onConfirm={save}
       onClose={onClose}
     >

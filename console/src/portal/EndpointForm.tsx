@@ -6,6 +6,7 @@ import { EventTypePicker } from '../kit/event-types/EventTypePicker';
 import { describeJsonFault } from '../kit/form/describe-json-fault';
 import { FaultLine } from '../kit/form/FaultLine';
 import { fromLines, toLines } from '../kit/form/header-lines';
+import { useIsChanged } from '../kit/form/use-is-changed';
 import { readObject } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { postToHost } from '../session/host';
@@ -40,6 +41,7 @@ export function EndpointForm({
   const [draft, setDraft] = useState<Draft>(() => draftOf(endpoint));
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const isChanged = useIsChanged(draft);
   const set = (changes: Partial<Draft>): void => setDraft((before) => ({ ...before, ...changes }));
   const save = async (): Promise<void> => {
     const body = bodyOf(draft, endpoint);
@@ -91,7 +93,7 @@ export function EndpointForm({
       />
       <FaultLine fault={fault} />
       <p className="actions">
-        <button type="submit" className="primary" disabled={isBusy}>
+        <button type="submit" className="primary" disabled={isBusy || !isChanged}>
           {p(endpoint === null ? 'endpoints.add' : 'save')}
         </button>
         <button type="button" onClick={() => onDone(endpoint?.id ?? null)}>

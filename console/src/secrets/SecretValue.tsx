@@ -89,7 +89,7 @@ export function SecretValue({
         </label>
         <FaultLine fault={fault} />
         <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy}>
+          <button type="submit" className="primary" disabled={isBusy || value === ''}>
             {t('save')}
           </button>
           <button type="button" onClick={onClose}>

@@ -1,6 +1,6 @@
 /** Browsers by their token in the user agent. Edge and Opera also contain the token of Chrome, so they come first. */
 const BROWSERS: readonly [name: string, version: RegExp][] = [
-  ['Edge', /\b(?:Edg|EdgA|EdgiOS)\/(\d+)/],
+  ['Edge', /\bEdg(?:A|iOS)?\/(\d+)/],
   ['Opera', /\bOPR\/(\d+)/],
   ['Firefox', /\b(?:Firefox|FxiOS)\/(\d+)/],
   ['Chrome', /\b(?:HeadlessChrome|Chrome|CriOS)\/(\d+)/],
