@@ -83,6 +83,11 @@ const KEY_MS_MAX = 1_000;
     await payload().focus();
     await page.keyboard.press('Control+Shift+BracketRight');
     expect(await codeOf(payload())).toBe(NESTED);
+    await page.locator('.cm-line').nth(1).click();
+    for (const lines of [['{', '  "order": {…},', '  "paid": true', '}'], NESTED.split('\n')]) {
+      await page.keyboard.press('Control+Period');
+      expect(await page.locator('.cm-line').allTextContents()).toEqual(lines);
+    }
     await page.locator('.cm-foldGutter [title="Fold line"]').first().click();
     expect(await page.locator('.cm-line').allTextContents()).toEqual(['{…}']);
     expect(await sent()).toBe(NESTED);

@@ -30,7 +30,7 @@ export interface EditorOptions {
   fault: CodeFault | null;
   completions: readonly CodeCompletion[];
   onChange: (value: string) => void;
-  /** Called on `Ctrl Enter`. */
+  /** Called on `Ctrl+Enter`. */
   onRun: (() => void) | undefined;
   /** Called with the number of completions when the list of completions opens or changes, and with null when it closes. */
   onFound: (count: number | null) => void;

@@ -1,12 +1,12 @@
 import { acceptCompletion } from '@codemirror/autocomplete';
 import { defaultKeymap, historyKeymap, indentMore } from '@codemirror/commands';
-import { foldKeymap, indentUnit } from '@codemirror/language';
+import { foldKeymap, indentUnit, toggleFold } from '@codemirror/language';
 import { type Extension, Prec } from '@codemirror/state';
 import { type Command, EditorView, keymap } from '@codemirror/view';
 
 /**
  * Keys of the editor. After Escape, Tab moves the focus, so that keyboard users can leave the field. `run` handles
- * `Ctrl Enter`, and returns false if the key has no meaning.
+ * `Ctrl+Enter`, and returns false if the key has no meaning.
  */
 export function editorKeys(run: () => boolean): Extension {
   let isLeaving = false;
@@ -41,6 +41,8 @@ export function editorKeys(run: () => boolean): Extension {
       { key: 'Tab', run: acceptCompletion },
       { key: 'Tab', run: indent },
       { key: 'Escape', run: leave },
+      // Keyboards with brackets on the AltGr level, such as German ones, cannot type the keys of foldKeymap.
+      { key: 'Mod-.', run: toggleFold },
       ...foldKeymap,
       ...historyKeymap,
       ...defaultKeymap,

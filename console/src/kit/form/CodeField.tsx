@@ -24,9 +24,9 @@ interface CodeFieldProps {
   rows?: number;
   /** The error, and its line if known. */
   fault?: JsonFault | null;
-  /** Called on `Ctrl Enter`. */
+  /** Called on `Ctrl+Enter`. */
   onRun?: () => void;
-  /** Describes the effect of `Ctrl Enter`. */
+  /** Describes the effect of `Ctrl+Enter`. */
   runNote?: string;
   isReadOnly?: boolean;
   /** Texts that complete JSON, expressions of code, or tags of a template. */

@@ -10,7 +10,7 @@ interface CodeNotesProps {
   canEdit: boolean;
   /** Whether the keys of the editor work. False while the editor loads. */
   hasKeys: boolean;
-  /** Describes the effect of `Ctrl Enter`. Null if it has none. */
+  /** Describes the effect of `Ctrl+Enter`. Null if it has none. */
   runNote: string | null;
   canComplete: boolean;
   /** Number of completions in the open list. Null if the list is closed. */

@@ -4,7 +4,7 @@ import type { inboundEn } from '../en/inbound';
 export const inboundDe: Readonly<Record<keyof typeof inboundEn, string>> = {
   'code.suggestions': 'Vorschläge',
   'code.found': '{count} Vorschläge. Mit den Pfeiltasten wählen, mit Eingabe einfügen.',
-  'code.complete': 'Strg Leertaste zeigt Vorschläge.',
+  'code.complete': 'Strg+Leertaste zeigt Vorschläge.',
   'code.go': 'Zu Zeile {line}',
   'code.fold': 'Zeile einklappen',
   'code.unfold': 'Zeile ausklappen',

@@ -2,7 +2,7 @@
 export const inboundEn = {
   'code.suggestions': 'Suggestions',
   'code.found': '{count} suggestions. Choose with the arrow keys, insert with Enter.',
-  'code.complete': 'Ctrl Space shows suggestions.',
+  'code.complete': 'Ctrl+Space shows suggestions.',
   'code.go': 'Go to line {line}',
   'code.fold': 'Fold line',
   'code.unfold': 'Unfold line',
