@@ -119,7 +119,7 @@ function RequestTable({ id, rows }: { id: string; rows: readonly RequestItem[] }
       id: 'signature',
       label: t('request.signature'),
       cell: ({ verified }) =>
-        verified === null ? '–' : <Status of={verified ? 'verified' : 'failed'} kind="signature" />,
+        verified === null ? t('verification.none') : <Status of={verified ? 'verified' : 'failed'} kind="signature" />,
     },
     {
       id: 'line',
