@@ -195,19 +195,23 @@ const LONG = 'x'.repeat(100);
     await page.getByRole('combobox', { name: 'Subscription' }).selectOption('opt_out');
     await page.getByRole('cell', { name: 'Unsubscribed' }).waitFor();
     expect(await shown.violations('11-topic')).toEqual([]);
-    const remove = page.getByRole('button', { name: 'Remove: customer@example.org' });
+    const menu = page.getByRole('button', { name: 'Actions for customer@example.org' });
+    const remove = async (): Promise<void> => {
+      await menu.click();
+      await page.getByRole('menuitem', { name: 'Remove' }).click();
+    };
     const stored = async (): Promise<unknown> =>
       (await server.api('GET', '/v1/topics/newsletter/subscriptions/customer@example.org')).json.origin;
-    await remove.click();
+    await remove();
     await page.getByText('No subscriptions match this filter.').waitFor();
     await toasts().getByText('Subscription of customer@example.org removed').waitFor();
     expect(await stored()).toBe('default');
     expect(await shown.violations('11-removed')).toEqual([]);
     await page.keyboard.press('z');
-    await remove.waitFor();
+    await menu.waitFor();
     await toasts().getByText('customer@example.org unsubscribed').waitFor();
     expect(await stored()).toBe('api');
-    await remove.click();
+    await remove();
     await page.getByText('No subscriptions match this filter.').waitFor();
     await toasts().getByText('Subscription of customer@example.org removed').waitFor();
     await button('Edit').click();

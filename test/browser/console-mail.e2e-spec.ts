@@ -406,7 +406,8 @@ const evil = (
     await page.getByText('No suppressions match these filters.').waitFor();
     expect(page.url()).toContain('email=nobody');
     await page.getByRole('button', { name: 'Clear' }).click();
-    await page.getByRole('button', { name: 'Remove: customer@example.org' }).click();
+    await page.getByRole('button', { name: 'Actions for customer@example.org' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
     await page.getByText('No suppressed addresses yet').waitFor();
   });
 

@@ -40,24 +40,20 @@ export function SuppressionTable({ rows, onRemove }: SuppressionTableProps): Rea
       label: t('suppression.until'),
       cell: ({ expires_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
     },
-    ...(can('write')
-      ? [
-          {
-            id: 'actions',
-            label: t('key.actions'),
-            cell: (row: Suppression) => (
-              <button
-                type="button"
-                className="small"
-                aria-label={`${t('suppression.remove')}: ${row.email}`}
-                onClick={() => onRemove(row)}
-              >
-                {t('suppression.remove')}
-              </button>
-            ),
-          },
-        ]
-      : []),
   ];
-  return <Table id="suppressions" label={t('nav.suppressions')} rows={rows} columns={columns} keyOf={({ id }) => id} />;
+  return (
+    <Table<Suppression>
+      id="suppressions"
+      label={t('nav.suppressions')}
+      rows={rows}
+      columns={columns}
+      keyOf={({ id }) => id}
+      {...(can('write') && {
+        actions: {
+          nameOf: ({ email }) => email,
+          itemsOf: (row) => [{ label: t('suppression.remove'), onSelect: () => onRemove(row) }],
+        },
+      })}
+    />
+  );
 }

@@ -99,7 +99,7 @@ function Lines({
     label: string,
     more: { maxLength: number; placeholder?: string; isRequired?: boolean; pattern?: string },
   ): ReactNode => (
-    <label className={name === 'subject' ? 'wide' : 'grow'}>
+    <label className={name === 'name' || name === 'alias' ? 'grow' : 'wide'}>
       {label}
       <input
         value={draft[name]}

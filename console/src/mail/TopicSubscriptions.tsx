@@ -169,32 +169,20 @@ function SubscriptionTable({ rows, onReset }: SubscriptionTableProps): ReactNode
       label: t('suppression.since'),
       cell: ({ updated_at: at }) => (at === null ? '–' : <RelativeTime at={at} />),
     },
-    ...(can('write')
-      ? [
-          {
-            id: 'actions',
-            label: t('key.actions'),
-            cell: (row: Subscription) => (
-              <button
-                type="button"
-                className="small"
-                aria-label={`${t('topic.reset')}: ${row.email}`}
-                onClick={() => onReset(row)}
-              >
-                {t('topic.reset')}
-              </button>
-            ),
-          },
-        ]
-      : []),
   ];
   return (
-    <Table
+    <Table<Subscription>
       id="topic-subscriptions"
       label={t('topic.subscriptions')}
       rows={rows}
       columns={columns}
       keyOf={({ email }) => email}
+      {...(can('write') && {
+        actions: {
+          nameOf: ({ email }) => email,
+          itemsOf: (row) => [{ label: t('topic.reset'), onSelect: () => onReset(row) }],
+        },
+      })}
     />
   );
 }
