@@ -29,7 +29,7 @@ export function ApplicationsScreen(): ReactNode {
   const isFiltered = filters.search !== undefined;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.applications')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.applications')}</h1>

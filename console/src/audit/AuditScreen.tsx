@@ -15,7 +15,7 @@ export function AuditScreen(): ReactNode {
   const filters = useSearch({ from: '/$env/audit' });
   const { can } = useSigned();
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.audit')} · Posthorn`}</title>
       {can('admin') ? (
         <Log filters={filters} />

@@ -22,7 +22,7 @@ export function DestinationsScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.destinations')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.destinations')}</h1>

@@ -24,7 +24,7 @@ export function DomainsScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.domains')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.domains')}</h1>

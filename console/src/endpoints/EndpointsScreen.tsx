@@ -24,7 +24,7 @@ export function EndpointsScreen(): ReactNode {
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.endpoints')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.endpoints')}</h1>

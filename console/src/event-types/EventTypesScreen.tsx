@@ -26,7 +26,7 @@ export function EventTypesScreen(): ReactNode {
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   const show = (search: EventTypeFilters): void => void navigate({ to: '/$env/event-types', params: { env }, search });
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.event-types')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.event-types')}</h1>

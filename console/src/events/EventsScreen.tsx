@@ -52,7 +52,7 @@ export function EventsScreen(): ReactNode {
   const isFiltered = Object.keys(filters).length > 0;
   const done = (): void => setSelected(NOTHING);
   return (
-    <div className="events page wide">
+    <div className="events page">
       <title>{`${t('nav.events')} · Posthorn`}</title>
       <Heading search={search} filters={filters} list={list} isPaused={isPaused} onPause={() => setPaused(!isPaused)} />
       {(!isEmpty || isFiltered) && <FilterBar search={search} filters={filters} />}

@@ -26,7 +26,7 @@ export function JobsScreen(): ReactNode {
   const choose = (state: string): void =>
     void navigate({ to: '/$env/jobs', params: { env }, search: state === '' ? {} : { state: state as JobState } });
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.jobs')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.jobs')}</h1>

@@ -54,7 +54,7 @@ export function KeysScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.keys')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.keys')}</h1>

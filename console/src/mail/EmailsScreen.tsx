@@ -23,7 +23,7 @@ export function EmailsScreen(): ReactNode {
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered && !hasNextPage;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.emails')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.emails')}</h1>

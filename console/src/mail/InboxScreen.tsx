@@ -20,7 +20,7 @@ export function InboxScreen(): ReactNode {
   const [isCreating, setCreating] = useState(false);
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.inbox')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.inbox')}</h1>

@@ -42,7 +42,7 @@ export function SuppressionsScreen(): ReactNode {
     else setAsked(row);
   };
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.suppressions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.suppressions')}</h1>

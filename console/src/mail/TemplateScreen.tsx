@@ -21,7 +21,7 @@ export function TemplateScreen(): ReactNode {
   const { environment: env } = useSigned();
   const { data, error } = useTemplate(id);
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/templates`} label={t('nav.templates')} />
       <PageState name={id} isLoaded={data !== undefined} fault={error} />

@@ -21,7 +21,7 @@ export function TemplatesScreen(): ReactNode {
   const [isCreating, setCreating] = useState(false);
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.templates')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.templates')}</h1>

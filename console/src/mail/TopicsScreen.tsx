@@ -19,7 +19,7 @@ export function TopicsScreen(): ReactNode {
   const [isCreating, setCreating] = useState(false);
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.topics')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.topics')}</h1>

@@ -42,7 +42,7 @@ export function MembersScreen(): ReactNode {
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const isEmpty = data !== undefined && rows.length === 0;
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.members')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.members')}</h1>

@@ -49,7 +49,7 @@ export function OverviewScreen(): ReactNode {
   const openEvents = (fromMs: number, toMs: number): void =>
     void navigate({ to: '/$env/events', params: { env }, search: eventsOf(fromMs, toMs) });
   return (
-    <div className="overview page wide">
+    <div className="overview page">
       <title>{`${t('nav.overview')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.overview')}</h1>

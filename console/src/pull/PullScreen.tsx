@@ -40,7 +40,7 @@ export function PullScreen(): ReactNode {
   });
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.pull')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.pull')}</h1>

@@ -34,7 +34,7 @@ export function SecretsScreen(): ReactNode {
   const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['secrets', environment] });
   const close = (): void => setAsked(null);
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.secrets')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.secrets')}</h1>

@@ -34,7 +34,7 @@ export function SessionsScreen(): ReactNode {
   };
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <div className="page wide">
+    <div className="page">
       <title>{`${t('nav.sessions')} · Posthorn`}</title>
       <div className="heading">
         <h1>{t('nav.sessions')}</h1>
