@@ -25,7 +25,7 @@ export function formatJob(job: Job): Painted {
     error,
   } = job;
   if (!hasEnded(job)) return line`${state}: ${scanned} of ${isCapped ? `${total}+` : `about ${total}`}`;
-  const done = cancelled === null ? `${replayed} events, ${enqueued} deliveries` : `${cancelled} deliveries cancelled`;
+  const done = cancelled === null ? `${replayed} events, ${enqueued} deliveries` : `${cancelled} deliveries canceled`;
   return line`${state}: ${done}${skipped > 0 ? `, ${skipped} skipped` : ''}${excluded > 0 ? `, ${excluded} erased` : ''}.${error === null ? '' : ` ${error}`}`;
 }
 

@@ -1147,7 +1147,7 @@ export interface paths {
         put?: never;
         /**
          * Resend failed events to an application's endpoint
-         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Canceled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverEndpoint"];
         delete?: never;
@@ -1267,7 +1267,7 @@ export interface paths {
         put?: never;
         /**
          * Resend failed events to a destination
-         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
+         * @description Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Canceled deliveries are included only with `include_cancelled`. Events without a payload are never sent. Needs a key of scope `write`.
          */
         post: operations["recoverDestination"];
         delete?: never;
@@ -1892,14 +1892,14 @@ export interface paths {
         post?: never;
         /**
          * Cancel a scheduled email
-         * @description Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Cancelling again has no effect. Needs a key of scope `write`.
+         * @description Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Canceling again has no effect. Needs a key of scope `write`.
          */
         delete: operations["deleteEmail"];
         options?: never;
         head?: never;
         /**
          * Change the time of a scheduled email
-         * @description Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or cancelled. Needs a key of scope `write`.
+         * @description Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or canceled. Needs a key of scope `write`.
          */
         patch: operations["updateEmail"];
         trace?: never;
@@ -10023,7 +10023,7 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type.
+             * @description Heading under which the catalog lists the event type.
              * @example Billing
              */
             group: string | null;
@@ -10043,7 +10043,7 @@ export interface components {
              */
             enforce: boolean;
             /**
-             * @description `true` if the event type is hidden from the catalogue and from lists.
+             * @description `true` if the event type is hidden from the catalog and from lists.
              * @example false
              */
             archived: boolean;
@@ -10076,7 +10076,7 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type. `null` removes the heading.
+             * @description Heading under which the catalog lists the event type. `null` removes the heading.
              * @example Billing
              */
             group?: string | null;
@@ -10112,7 +10112,7 @@ export interface components {
              */
             enforce?: boolean;
             /**
-             * @description `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             * @description `true` if the event type is hidden from the catalog and from lists. An archived type can still be sent, and its
              *     schema is still enforced.
              * @example false
              */
@@ -10136,7 +10136,7 @@ export interface components {
              */
             description: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type.
+             * @description Heading under which the catalog lists the event type.
              * @example Billing
              */
             group: string | null;
@@ -10156,7 +10156,7 @@ export interface components {
              */
             enforce: boolean;
             /**
-             * @description `true` if the event type is hidden from the catalogue and from lists.
+             * @description `true` if the event type is hidden from the catalog and from lists.
              * @example false
              */
             archived: boolean;
@@ -10303,7 +10303,7 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Heading under which the catalogue lists the event type. `null` removes the heading.
+             * @description Heading under which the catalog lists the event type. `null` removes the heading.
              * @example Billing
              */
             group?: string | null;
@@ -10339,7 +10339,7 @@ export interface components {
              */
             enforce?: boolean;
             /**
-             * @description `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+             * @description `true` if the event type is hidden from the catalog and from lists. An archived type can still be sent, and its
              *     schema is still enforced.
              * @example false
              */
@@ -10910,7 +10910,7 @@ export interface components {
         };
         Cancelled: {
             /**
-             * @description Number of cancelled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt.
+             * @description Number of canceled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt.
              * @example 12
              */
             cancelled: number;
@@ -11558,7 +11558,7 @@ export interface components {
              */
             status?: "failed" | "dlq";
             /**
-             * @description If `true`, cancelled deliveries are resent as well.
+             * @description If `true`, canceled deliveries are resent as well.
              * @default false
              * @example false
              */
@@ -11772,9 +11772,9 @@ export interface components {
              */
             enqueued: number;
             /**
-             * @description Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
+             * @description Number of events that were skipped because they match no route. A recovery also counts canceled deliveries. A
              *     replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
-             *     that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, cancelled events,
+             *     that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, canceled events,
              *     and events for targets that accept no deliveries.
              * @example 3
              */
@@ -12123,7 +12123,7 @@ export interface components {
              */
             limit: number;
             /**
-             * @description For a recovery: if `true`, cancelled deliveries are sent again as well.
+             * @description For a recovery: if `true`, canceled deliveries are sent again as well.
              * @default false
              * @example false
              */
@@ -14773,7 +14773,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The number of cancelled deliveries. */
+            /** @description The number of canceled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16210,7 +16210,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Number of cancelled deliveries. */
+            /** @description Number of canceled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -16494,7 +16494,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Number of cancelled deliveries. */
+            /** @description Number of canceled deliveries. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -19764,7 +19764,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The email is cancelled. */
+            /** @description The email is canceled. */
             204: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -19975,7 +19975,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmailError"];
                 };
             };
-            /** @description The email was already sent or cancelled, or is being sent. */
+            /** @description The email was already sent or canceled, or is being sent. */
             409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -20316,7 +20316,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The email is cancelled. */
+            /** @description The email is canceled. */
             200: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

@@ -207,7 +207,7 @@ const TOO_LATE = new ExchangeEnded('timeout', 'Already resolved before the reque
 const CUT = new ExchangeEnded('protocol', 'The body exceeds the read limit.');
 const WITHHELD = new ExchangeEnded('connection', 'The request was not sent: the caller may no longer send it.');
 
-export const CANCELLED = new ExchangeEnded('connection', 'The exchange was cancelled before it was complete.');
+export const CANCELLED = new ExchangeEnded('connection', 'The exchange was canceled before it was complete.');
 
 const NO_HEADERS: Record<string, string> = Object.freeze({});
 const NO_BODY = Buffer.alloc(0);

@@ -382,7 +382,7 @@ describe('posthorn', () => {
     expect(jobs.map(({ action }: { action: string }) => action)).toEqual(['cancel', 'replay', 'recover']);
     expect(await posthorn('jobs', 'get', cancelled.id, '--wait')).toMatchObject({
       code: 0,
-      out: 'completed: 0 deliveries cancelled.\n',
+      out: 'completed: 0 deliveries canceled.\n',
     });
     expect(gone.code).toBe(4);
     // The job had already ended, so there was nothing to stop.
@@ -400,7 +400,7 @@ describe('posthorn', () => {
       WITHIN_MS,
     );
 
-    expect(await posthorn('cancel', id)).toMatchObject({ code: 0, out: '1 deliveries cancelled.\n' });
+    expect(await posthorn('cancel', id)).toMatchObject({ code: 0, out: '1 deliveries canceled.\n' });
     expect(await json('events', 'get', id)).toMatchObject({ status: 'failed' });
   });
 

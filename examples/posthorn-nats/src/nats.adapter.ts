@@ -24,7 +24,7 @@ const PROBE_TIMEOUT_MS = 8_000;
 const SAMPLE_EVENT_TYPE = 'posthorn.probe';
 
 /**
- * Publishes to NATS JetStream. A delivery succeeds when a stream has stored the message: the acknowledgement is the
+ * Publishes to NATS JetStream. A delivery succeeds when a stream has stored the message: the acknowledgment is the
  * response.
  */
 @Adapter()
@@ -135,7 +135,7 @@ export class NatsAdapter extends DestinationAdapter {
 
 /**
  * Returns the headers of the message. Posthorn's headers override the caller's. `Nats-Msg-Id` lets a stream drop a
- * message that is published again because its acknowledgement was lost. The id includes the destination, because two
+ * message that is published again because its acknowledgment was lost. The id includes the destination, because two
  * destinations may publish to one stream. A replay has no `Nats-Msg-Id`, since it must be stored again.
  */
 export function headersOf(

@@ -20,7 +20,7 @@ type Action = 'replay' | 'recover' | 'cancel';
 const WOULD: Readonly<Record<Action, string>> = {
   replay: 'delivered again',
   recover: 'delivered again where they failed',
-  cancel: 'cancelled',
+  cancel: 'canceled',
 };
 const OF_A_RANGE: ReadonlySet<string> = new Set(['since', 'until', 'status']);
 
@@ -62,7 +62,7 @@ export function addReplayCommands(program: Command): void {
     });
 
   withJob(program.command('recover').description('deliver failed events again, only where they failed'))
-    .option('--include-cancelled', 'include cancelled deliveries')
+    .option('--include-cancelled', 'include canceled deliveries')
     .addHelpText(
       'after',
       `\nExamples:
@@ -91,7 +91,7 @@ export function addReplayCommands(program: Command): void {
       if (id === undefined) return byFilter(client, terminal, 'cancel', options);
       alone(id, options);
       const ended = await client.post('/v1/events/{id}/cancel', { params: { path: { id } } });
-      terminal.show(ended, () => `${ended.cancelled} deliveries cancelled.`);
+      terminal.show(ended, () => `${ended.cancelled} deliveries canceled.`);
     });
 }
 

@@ -40,7 +40,7 @@ export class HeldCancellations {
       'withdrawal',
       (key) =>
         void this.onCancellation(key).catch((error: unknown) => {
-          this.logger.warn(`Cancelled deliveries could not be released: ${(error as Error).message}`);
+          this.logger.warn(`Canceled deliveries could not be released: ${(error as Error).message}`);
         }),
     );
   }

@@ -123,6 +123,6 @@ export class EmailContents {
 function gone(): ApiError {
   return new ApiError(
     'not_found',
-    'There is no message: it was erased or cancelled, could not be composed, or is scheduled and will be composed when it is sent.',
+    'There is no message: it was erased or canceled, could not be composed, or is scheduled and will be composed when it is sent.',
   );
 }

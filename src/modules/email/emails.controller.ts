@@ -63,9 +63,9 @@ const BODY_BYTES_MAX = 18 * 1024 * 1024;
 
 const BATCH_MODES = ['strict', 'permissive'] as const;
 
-/** Descriptions of the 409 responses for emails that can no longer be rescheduled or cancelled. */
+/** Descriptions of the 409 responses for emails that can no longer be rescheduled or canceled. */
 const LEFT = { description: 'The email was already sent, or is being sent.' };
-const ENDED = { description: 'The email was already sent or cancelled, or is being sent.' };
+const ENDED = { description: 'The email was already sent or canceled, or is being sent.' };
 
 /** API that sends emails and returns their status. */
 @Section('Emails', 'Emails that you send, one at a time or in batches, and their status for each recipient.')
@@ -190,7 +190,7 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Change the time of a scheduled email',
     description:
-      'Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or cancelled.',
+      'Sends the email at another time. A time in the past means now. Nothing else of a scheduled email can be changed. Returns 409 after the email was released or canceled.',
   })
   @ApiParam(EMAIL)
   @ApiOkResponse({ type: EmailRescheduled, description: 'The email and its new time.' })
@@ -214,10 +214,10 @@ export class EmailsController {
   @ApiOperation({
     summary: 'Cancel a scheduled email',
     description:
-      'Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Cancelling again has no effect.',
+      'Cancels the email and deletes its content and attachments. The email stays readable with the status `canceled`. Returns 409 after the email was released. Canceling again has no effect.',
   })
   @ApiParam(EMAIL)
-  @ApiNoContentResponse({ description: 'The email is cancelled.' })
+  @ApiNoContentResponse({ description: 'The email is canceled.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async deleteEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
@@ -235,7 +235,7 @@ export class EmailsController {
       'Does the same as `DELETE /v1/emails/{id}`. The `resend` package calls this operation in `resend.emails.cancel`.',
   })
   @ApiParam(EMAIL)
-  @ApiOkResponse({ type: EmailCancelled, description: 'The email is cancelled.' })
+  @ApiOkResponse({ type: EmailCancelled, description: 'The email is canceled.' })
   @ApiConflictResponse(LEFT)
   @TryNeeds('a scheduled email: send the example `scheduled` first')
   async cancelEmail(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<EmailCancelled> {

@@ -94,7 +94,7 @@ export const SIMULATED = {
     value: SIMULATED,
   },
   scheduled: {
-    summary: 'The same email, sent in an hour. It can be cancelled until then',
+    summary: 'The same email, sent in an hour. It can be canceled until then',
     value: { ...SIMULATED, scheduled_at: 'in 1 hour' },
   },
   html: {

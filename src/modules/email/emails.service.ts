@@ -133,7 +133,7 @@ export class EmailsService {
     if (email === null) throw noSuch('email');
     if (email.status === 'canceled') return id;
     throw conflict(
-      'The email was sent or is being sent: only a scheduled email can be cancelled. POST /v1/events/{id}/cancel ends the deliveries that are still waiting.',
+      'The email was sent or is being sent: only a scheduled email can be canceled. POST /v1/events/{id}/cancel ends the deliveries that are still waiting.',
     );
   }
 
@@ -149,7 +149,7 @@ export class EmailsService {
     if (email === null) throw noSuch('email');
     throw conflict(
       email.status === 'canceled'
-        ? 'The email was cancelled: only a scheduled email can get another time.'
+        ? 'The email was canceled: only a scheduled email can get another time.'
         : 'The email was sent or is being sent: only a scheduled email can get another time.',
     );
   }

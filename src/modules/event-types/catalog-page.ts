@@ -33,7 +33,7 @@ export const CATALOG_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Returns the HTML of the catalogue page. All texts come from a tenant and are escaped. */
+/** Returns the HTML of the catalog page. All texts come from a tenant and are escaped. */
 export function catalogPage({ organization, mode, types }: CatalogView): string {
   const groups = new Set(types.map(({ group }) => group));
   // The anchors are numbers, because names may contain characters that are not valid in a URL fragment.

@@ -5,7 +5,7 @@ import { Catalog } from './catalog.js';
 import { CATALOG_POLICY } from './catalog-page.js';
 
 /**
- * Headers of the catalogue pages. The pages have the same origin as Swagger UI, which stores API keys. Scripts from
+ * Headers of the catalog pages. The pages have the same origin as Swagger UI, which stores API keys. Scripts from
  * tenant content must therefore not run on them.
  */
 const HEADERS: readonly [string, string][] = [
@@ -20,7 +20,7 @@ const AsPage = (): MethodDecorator => (target, name, descriptor) => {
   for (const [header, value] of HEADERS) Header(header, value)(target, name, descriptor);
 };
 
-/** HTML pages of the public event type catalogue. Not part of the API. */
+/** HTML pages of the public event type catalog. Not part of the API. */
 @ApiExcludeController()
 @Controller('catalog')
 export class CatalogController {

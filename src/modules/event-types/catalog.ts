@@ -11,7 +11,7 @@ const SLUG = /^[a-z0-9-]{1,40}$/;
 const DETAILS_BYTES_MAX = 1024 * 1024;
 const PAGES_MAX = 20;
 
-/** Renders public catalogue pages. Concurrent requests for a page share one rendering. */
+/** Renders public catalog pages. Concurrent requests for a page share one rendering. */
 @Injectable()
 export class Catalog {
   private readonly pages: Cache<string>;
@@ -28,10 +28,10 @@ export class Catalog {
   }
 
   /**
-   * Returns a catalogue page. Throws the same 404 for an unknown organization and for a catalogue that is not public.
+   * Returns a catalog page. Throws the same 404 for an unknown organization and for a catalog that is not public.
    */
   async page(slug: string, mode: CatalogView['mode']): Promise<string> {
-    if (!SLUG.test(slug)) throw noSuch('catalogue');
+    if (!SLUG.test(slug)) throw noSuch('catalog');
     return this.pages.get(`${mode}:${slug}`);
   }
 
@@ -39,7 +39,7 @@ export class Catalog {
     const colon = key.indexOf(':');
     const mode = key.slice(0, colon) as CatalogView['mode'];
     const owner = await this.environments.catalogOwner(key.slice(colon + 1), mode);
-    if (owner === null) throw noSuch('catalogue');
+    if (owner === null) throw noSuch('catalog');
     const types = await this.store.catalog(owner.environmentId, DETAILS_BYTES_MAX);
     return catalogPage({ organization: owner.organizationName, mode, types });
   }

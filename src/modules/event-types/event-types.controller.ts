@@ -31,7 +31,7 @@ const NAME = { name: 'name', description: 'Name of the event type, percent-encod
 /** API that manages the event types of an environment and their schemas. */
 @Section(
   'Event types',
-  'A catalogue of the events that you send, with names, versioned schemas and examples. An enforced type is validated on every send.',
+  'A catalog of the events that you send, with names, versioned schemas and examples. An enforced type is validated on every send.',
 )
 @Controller('v1/event-types')
 export class EventTypesController {

@@ -80,7 +80,7 @@ export class EventTypeVersionsQuery {
     value: { description: 'An invoice was paid, in full or in part.' },
   },
   enforce: { summary: 'Reject payloads that do not match the schema', value: { enforce: true } },
-  archive: { summary: 'Hide the event type from the catalogue', value: { archived: true } },
+  archive: { summary: 'Hide the event type from the catalog', value: { archived: true } },
 })
 export class EventTypeChangesBody {
   /** Description of the event for human readers, including when it is sent. `null` removes the description. */
@@ -90,7 +90,7 @@ export class EventTypeChangesBody {
   @MaxLength(2000)
   description?: string | null;
 
-  /** Heading under which the catalogue lists the event type. `null` removes the heading. */
+  /** Heading under which the catalog lists the event type. `null` removes the heading. */
   @ApiProperty({ example: 'Billing' })
   @IsOptional()
   @IsString()
@@ -116,7 +116,7 @@ export class EventTypeChangesBody {
   enforce?: boolean;
 
   /**
-   * `true` if the event type is hidden from the catalogue and from lists. An archived type can still be sent, and its
+   * `true` if the event type is hidden from the catalog and from lists. An archived type can still be sent, and its
    * schema is still enforced.
    */
   @ApiProperty({ example: false })
@@ -163,7 +163,7 @@ export class EventTypeItem {
   @IsString()
   description: string | null;
 
-  /** Heading under which the catalogue lists the event type. */
+  /** Heading under which the catalog lists the event type. */
   @ApiProperty({ example: 'Billing' })
   @CanBeNull()
   @IsString()
@@ -184,7 +184,7 @@ export class EventTypeItem {
   @IsBoolean()
   enforce: boolean;
 
-  /** `true` if the event type is hidden from the catalogue and from lists. */
+  /** `true` if the event type is hidden from the catalog and from lists. */
   @ApiProperty({ example: false })
   @IsBoolean()
   archived: boolean;

@@ -87,7 +87,7 @@ const CATALOG: Statement = {
     order by "group" nulls last, name`,
 };
 
-/** A type in the catalogue. Schema and example are absent if they were omitted because of their size. */
+/** A type in the catalog. Schema and example are absent if they were omitted because of their size. */
 export interface CatalogRow extends Pick<
   EventTypeEntity,
   'name' | 'version' | 'description' | 'group' | 'enforce' | 'schema' | 'example'

@@ -5,7 +5,7 @@ import { IsInt } from 'class-validator';
 
 /** Response to a cancellation. */
 export class Cancelled {
-  /** Number of cancelled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt. */
+  /** Number of canceled deliveries. A delivery with an attempt in flight counts too, and ends with this attempt. */
   @ApiProperty({ example: 12 })
   @IsInt()
   cancelled: number;

@@ -170,7 +170,7 @@ export class EventsController {
       "Ends the event's waiting deliveries as `failed` with reason `cancelled`. An attempt in flight finishes but is not retried. The `msg_` id of a message to an application cancels the deliveries of all its events.",
   })
   @ApiParam(EVENT)
-  @ApiOkResponse({ type: Cancelled, description: 'The number of cancelled deliveries.' })
+  @ApiOkResponse({ type: Cancelled, description: 'The number of canceled deliveries.' })
   async cancelEvent(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<Cancelled> {
     const cancelled = await this.erasing.cancel(tenant.environmentId, eventId(id));
     if (cancelled === null) throw noSuch('event');

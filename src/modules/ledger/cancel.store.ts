@@ -66,7 +66,7 @@ const NEWEST: Statement = {
 };
 
 /**
- * Finds the targets of claimed deliveries that are marked as cancelled. Used in case workers missed the notification.
+ * Finds the targets of claimed deliveries that are marked as canceled. Used in case workers missed the notification.
  */
 const HELD: Statement = {
   name: 'cancel_held',
@@ -81,7 +81,7 @@ export class CancelStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Ends the unclaimed deliveries of a target, and marks its claimed ones as cancelled. `count` is the number of
+   * Ends the unclaimed deliveries of a target, and marks its claimed ones as canceled. `count` is the number of
    * deliveries that were ended or marked. `held` contains the targets of the marked ones.
    */
   async ofTarget(selection: WaitingSelection, reason: CancelReason): Promise<{ count: number; held: Id[] }> {

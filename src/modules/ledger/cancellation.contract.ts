@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.js';
 
-/** Reason to end a delivery early: it was cancelled through the API, or its payload was erased. */
+/** Reason to end a delivery early: it was canceled through the API, or its payload was erased. */
 export type CancelReason = 'cancelled' | 'erased';
 
 export interface WaitingSelection {

@@ -16,7 +16,7 @@ export class Cancellations {
   ) {}
 
   /**
-   * Cancels the selected deliveries in short transactions, so that locks are brief. Returns the number of cancelled
+   * Cancels the selected deliveries in short transactions, so that locks are brief. Returns the number of canceled
    * deliveries. Commits the caller's earlier changes first.
    */
   async ofTarget(selection: WaitingSelection): Promise<number> {
@@ -26,7 +26,7 @@ export class Cancellations {
     return count;
   }
 
-  /** Cancels deliveries of events to one target, or to all targets. Returns the number of cancelled deliveries. */
+  /** Cancels deliveries of events to one target, or to all targets. Returns the number of canceled deliveries. */
   async ofEvents(environmentId: number, eventIds: readonly Id[], reason: CancelReason, targetId?: Id): Promise<number> {
     await this.database.commitEarly();
     const { count, held } = await this.store.ofEvents(environmentId, eventIds, reason, targetId ?? null);
@@ -40,7 +40,7 @@ export class Cancellations {
   }
 
   /**
-   * Returns targets with claimed deliveries that are marked as cancelled: at most 1,000 in key order, after `after`.
+   * Returns targets with claimed deliveries that are marked as canceled: at most 1,000 in key order, after `after`.
    */
   heldTargets(after: TargetKey | null): Promise<TargetKey[]> {
     return this.store.held(after);

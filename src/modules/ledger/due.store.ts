@@ -122,7 +122,7 @@ const CLAIM_PARKED: Statement = {
 const CLAIM_HOLDS = `${isOpen('k')} and d.claimed_by = k.claimed_by`;
 
 /**
- * Releases rows whose claim is still valid. Ends deliveries that were cancelled or erased. Uses due_deliveries_pkey.
+ * Releases rows whose claim is still valid. Ends deliveries that were canceled or erased. Uses due_deliveries_pkey.
  */
 const RELEASE: Statement = {
   name: 'due_release',

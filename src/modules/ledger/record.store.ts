@@ -47,7 +47,7 @@ const rows = (columns: string, isRetrying: boolean): string =>
 /**
  * Returns SQL that records the results of a group of attempts. Skips a result if the claim on its delivery is no longer
  * valid (due_deliveries_pkey). Moves each ended delivery to `deliveries`. For a delivery to retry, sets the time of the
- * next attempt. A superseded, cancelled or erased delivery is not retried. The SQL for retries, pulled deliveries and
+ * next attempt. A superseded, canceled or erased delivery is not retried. The SQL for retries, pulled deliveries and
  * exchanges is expensive even without rows, so it is included only if the group has such rows.
  */
 function record({ isRetrying, isPulled, hasExchange }: Shape): Statement {

@@ -39,7 +39,7 @@ export interface StoredEvent {
 export interface Whereabouts {
   /** If true, selects only `failed` and `dlq` deliveries; otherwise selects all deliveries. */
   isUndelivered: boolean;
-  /** Also selects cancelled deliveries. Applies only if `isUndelivered` is true. */
+  /** Also selects canceled deliveries. Applies only if `isUndelivered` is true. */
   includesCancelled: boolean;
   /** Target of the deliveries; null for any target. */
   targetId: Id | null;

@@ -190,7 +190,7 @@ export class AckBody {
   cursor: string;
 }
 
-/** Response to an acknowledgement. */
+/** Response to an acknowledgment. */
 export class Acknowledged {
   /** The last committed event. It is later than the cursor's event if another consumer has committed more. */
   @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })

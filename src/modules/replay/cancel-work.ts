@@ -5,7 +5,7 @@ import { PAGE_EVENTS, type ReplayJob } from './replay-job.js';
 import type { WorkDone, WorkSource } from './replay-pages.js';
 
 /**
- * Cancels deliveries in pages. After a crash, a page can be repeated, because cancelled deliveries are no longer
+ * Cancels deliveries in pages. After a crash, a page can be repeated, because canceled deliveries are no longer
  * selected.
  */
 @Injectable()

@@ -49,7 +49,7 @@ export class EventJobBody {
   @Max(EVENTS_MAX)
   limit?: number;
 
-  /** For a recovery: if `true`, cancelled deliveries are sent again as well. */
+  /** For a recovery: if `true`, canceled deliveries are sent again as well. */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()

@@ -23,7 +23,7 @@ const ENDPOINT = {
 };
 const DESTINATION = { name: 'id', description: 'Id of the destination.', example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' };
 const RECOVERS =
-  'Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Cancelled deliveries are included only with `include_cancelled`. Events without a payload are never sent.';
+  'Starts a background job that sends again every event of the time range whose delivery ended as `failed` or `dlq`. Canceled deliveries are included only with `include_cancelled`. Events without a payload are never sent.';
 const CANCELS =
   'Ends the waiting deliveries as `failed` with reason `cancelled`. An attempt in flight completes, but is not retried. ' +
   'Events that are accepted later are delivered.';
@@ -81,7 +81,7 @@ export class RecoverController {
   @ApiOperation({ summary: 'Cancel the deliveries that wait for a destination', description: CANCELS })
   @ApiParam(DESTINATION)
   @ApiBody({ type: CancelBody, required: false })
-  @ApiOkResponse({ type: Cancelled, description: 'Number of cancelled deliveries.' })
+  @ApiOkResponse({ type: Cancelled, description: 'Number of canceled deliveries.' })
   async cancelDestination(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
@@ -99,7 +99,7 @@ export class RecoverController {
   @ApiParam(APP)
   @ApiParam(ENDPOINT)
   @ApiBody({ type: CancelBody, required: false })
-  @ApiOkResponse({ type: Cancelled, description: 'Number of cancelled deliveries.' })
+  @ApiOkResponse({ type: Cancelled, description: 'Number of canceled deliveries.' })
   async cancelEndpoint(
     @CurrentTenant() tenant: Tenant,
     @Param('app') application: string,

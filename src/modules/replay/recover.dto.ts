@@ -24,7 +24,7 @@ export class RecoverBody {
   @IsIn(['failed', 'dlq'])
   status?: 'failed' | 'dlq';
 
-  /** If `true`, cancelled deliveries are resent as well. */
+  /** If `true`, canceled deliveries are resent as well. */
   @ApiProperty({ default: false, example: false })
   @CanBeOmitted()
   @IsBoolean()
@@ -75,7 +75,7 @@ export class EraseDryRunResult extends ErasedItem {
 }
 
 /**
- * Filter for the waiting deliveries to cancel. Without fields, all deliveries that wait for the target are cancelled.
+ * Filter for the waiting deliveries to cancel. Without fields, all deliveries that wait for the target are canceled.
  */
 @Examples({
   type: { summary: 'Cancel the waiting deliveries of one event type', value: { event_type: 'invoice.paid' } },

@@ -87,7 +87,7 @@ export interface ReplayJob {
   applicationId: Id | null;
   /** For a recovery: the target of the failed deliveries. */
   targetId: Id | null;
-  /** For a recovery: true if cancelled deliveries are resent as well. */
+  /** For a recovery: true if canceled deliveries are resent as well. */
   includeCancelled: boolean;
   state: JobState;
   since: Date | null;

@@ -16,7 +16,7 @@ export interface ReplayPage {
   deliveries: Redelivered[];
   scanned: number;
   replayed: number;
-  /** Number of events that match no route or were cancelled. */
+  /** Number of events that match no route or were canceled. */
   skipped: number;
   /**
    * Number of events that cannot be sent, because they are quarantined, parked, dropped or erased, or their filters

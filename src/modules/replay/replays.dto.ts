@@ -330,9 +330,9 @@ export class ReplayJobItem {
   enqueued: number;
 
   /**
-   * Number of events that were skipped because they match no route. A recovery also counts cancelled deliveries. A
+   * Number of events that were skipped because they match no route. A recovery also counts canceled deliveries. A
    * replay of an application also counts events for endpoints that accept no deliveries. A release also counts requests
-   * that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, cancelled events,
+   * that were quarantined, parked or dropped again. A job of kind `events` also counts events without targets, canceled events,
    * and events for targets that accept no deliveries.
    */
   @ApiProperty({ example: 3 })

@@ -245,7 +245,7 @@ function refusalOf(error: unknown): NotProvided {
     error instanceof Error && 'error' in error && typeof error.error === 'string' && /^[a-z_]{1,60}$/.test(error.error)
       ? error.error
       : null;
-  if (said === 'access_denied') return new NotProvided('The sign-in at your company was cancelled. You can try again.');
+  if (said === 'access_denied') return new NotProvided('The sign-in at your company was canceled. You can try again.');
   return said === null
     ? new NotProvided("The response of your company's sign-in does not belong to this attempt. Start again.", {
         cause: error,

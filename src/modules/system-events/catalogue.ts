@@ -294,6 +294,6 @@ const ENTRIES = new Map<SystemEventType, CatalogueEntry>([
 
 export const CATALOGUE: readonly (CatalogueEntry & { type: SystemEventType })[] = SYSTEM_EVENT_TYPES.map((type) => {
   const found = ENTRIES.get(type);
-  if (!found) throw new Error(`The catalogue has no ${type}.`);
+  if (!found) throw new Error(`The catalog has no ${type}.`);
   return { type, ...found };
 });

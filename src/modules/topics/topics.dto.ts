@@ -40,7 +40,7 @@ export class TopicListQuery {
   },
   beta: {
     summary: 'A topic that only subscribed addresses receive',
-    value: { name: 'Beta programme', default_subscription: 'opt_out' },
+    value: { name: 'Beta program', default_subscription: 'opt_out' },
   },
 })
 export class NewTopicBody {
