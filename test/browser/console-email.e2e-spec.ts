@@ -252,7 +252,7 @@ const LONG = 'x'.repeat(100);
   it('a domain: its rates and limits, a pause that is resumed, and its own DKIM keys', async () => {
     const { id, domain: host } = await scene.verified('email-send');
     await shown.open(`domains/${id}`);
-    await page.getByText('The key of the platform signs').waitFor();
+    await page.getByText('The platform key signs').waitFor();
     await button('Edit limits').click();
     await dialog().getByLabel('Bounces: warning at').fill('20');
     await dialog().getByLabel('Bounces: pause at').fill('40');
@@ -423,7 +423,7 @@ const LONG = 'x'.repeat(100);
     await shown.open(`inbox/${kept}`);
     await page.getByRole('cell', { name: 'Processed' }).waitFor();
     await page.getByRole('link', { name: 'Kept' }).click();
-    await page.getByText('Stored only: no destination takes it').waitFor();
+    await page.getByText('Stored only: no destination matches').waitFor();
     await page.getByText('Processed').waitFor();
     expect(await page.getByText('Ignored').count()).toBe(0);
   });

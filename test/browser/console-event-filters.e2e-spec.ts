@@ -141,7 +141,7 @@ const LONG_ID = 'delivery-'.repeat(100);
       const anything = page.getByLabel('ID or type');
 
       for (const [id, type, sentence] of [
-        [GITHUB_ID, 'issues.opened', 'Searches the received events with this provider delivery ID.'],
+        [GITHUB_ID, 'issues.opened', 'Finds the received events with this provider delivery ID.'],
         [STRIPE_ID, 'invoice.paid', 'Not a complete ID of this service.'],
       ] as const) {
         await shown.open('events');

@@ -83,7 +83,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await page.getByText('Other text is an exact event type.').waitFor();
 
       for (const [text, sentence, search] of [
-        [id, 'Searches the event with this ID.', { q: id }],
+        [id, 'Finds the event with this ID.', { q: id }],
         [id.slice(4), 'without its prefix', { q: id }],
         ['invoice.failed', 'exactly this type', { event_type: 'invoice.failed' }],
         [broken, 'sent to this destination', { destination: broken }],
@@ -189,7 +189,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await shown.open(`events/${id}`);
       await page.locator('.why', { hasText: 'A consumer acknowledged this event.' }).waitFor();
       await timeline().getByRole('link', { name: 'Consumer' }).waitFor();
-      expect(await timeline().innerText()).toMatch(/Acknowledged.*Feed Consumer · last acknowledgement .*(ago|now)/s);
+      expect(await timeline().innerText()).toMatch(/Acknowledged.*Feed Consumer · last acknowledgment .*(ago|now)/s);
       expect(await page.getByText('Ready to pull').count()).toBe(0);
       expect(await shown.violations('06-acknowledged')).toEqual([]);
     });

@@ -207,13 +207,13 @@ const evil = (
     await page.getByText('All required records were found.').waitFor();
 
     scene.zone.set('shop.customer.example', 'MX', ['10 mail.elsewhere.example']);
-    await page.getByRole('button', { name: 'Convert' }).click();
-    await confirm('Convert');
+    await page.getByRole('button', { name: 'Change type' }).click();
+    await confirm('Change type');
     await dialog().getByRole('listitem').getByText('mail.elsewhere.example').waitFor();
     await dialog().getByLabel('Redirect the domain’s email here').check();
     // The browser logs the 409 response as an error, as it does for every error response.
     expect(shown.wrongs().filter((line) => !line.includes('409'))).toEqual([]);
-    await confirm('Convert');
+    await confirm('Change type');
     await closed();
     await page.getByText('routes email here').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();

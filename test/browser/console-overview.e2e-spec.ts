@@ -208,7 +208,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('link', { name: HOSTILE_NAME }).waitFor();
     expect(await shown.violations('05-destinations')).toEqual([]);
     await page.getByRole('link', { name: HOSTILE_NAME }).click();
-    await page.getByText('Next probe not before').waitFor();
+    await page.getByText('Next probe no earlier than').waitFor();
     await page.getByText('Attempt 1').waitFor();
     await page.locator('.plot-canvas canvas').nth(1).waitFor();
 
@@ -216,7 +216,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('button', { name: 'Cancel pending' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill(HOSTILE_NAME);
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).click();
-    await page.getByText('Deliveries cancelled: 0.').waitFor();
+    await page.getByText('Deliveries canceled: 0.').waitFor();
     await page.getByRole('button', { name: 'Retry failed' }).click();
     expect(await shown.violations('07-recover')).toEqual([]);
     await page.keyboard.press('Escape');

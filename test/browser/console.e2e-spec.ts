@@ -167,7 +167,7 @@ const EXACT = '{"n":12345678901234567890,"price":1.10,"letter":"\\u0041","twice"
     await page.getByText('replay', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Cancel pending' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel pending' }).click();
-    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    await page.getByText('canceled', { exact: true }).first().waitFor();
   });
 
   it('a payload is shown, copied and downloaded with its original characters', async () => {

@@ -216,18 +216,18 @@ const FAILING = `export default (event) => {
 
     await page.reload();
     await page.getByRole('list', { name: 'Console output when received' }).waitFor();
-    await page.getByRole('button', { name: 'Release failed (1)' }).waitFor();
+    await page.getByRole('button', { name: 'Release failed requests (1)' }).waitFor();
     expect(await shown.violations('06-held')).toEqual([]);
     await pasteCode(code, 'export default (event) => ({ ...event, body: { fixed: true } });');
-    await page.getByRole('button', { name: 'Release failed (1)' }).click();
+    await page.getByRole('button', { name: 'Release failed requests (1)' }).click();
     await page.getByRole('dialog').getByText('Your changes are not saved').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await save();
-    await page.getByRole('button', { name: 'Release failed (1)' }).click();
+    await page.getByRole('button', { name: 'Release failed requests (1)' }).click();
     expect(await shown.violations('07-release')).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Release (1)' }).click();
     await page.getByRole('link', { name: 'View job' }).waitFor();
-    await page.getByRole('button', { name: 'Release failed (1)' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Release failed requests (1)' }).waitFor({ state: 'detached' });
     const { data } = (await server.api('GET', `/v1/endpoints/${endpoint}/requests?status=routed`)).json as {
       data: { replay_of: string | null }[];
     };

@@ -45,7 +45,7 @@ export function OwnEndpointScreen(): ReactNode {
           <Health app={id} of={data} />
           {data.circuit !== null && data.circuit.state !== 'closed' && (
             <p className="why">
-              {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}
+              {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}.
             </p>
           )}
           <Facts of={data} />

@@ -114,7 +114,7 @@ describe('actionLabel', () => {
     ['{actor} created destination {name}', 'Created destination'],
     ['{actor} hat Ziel {name} erstellt', 'Ziel … erstellt'],
     ['{actor} hat sich angemeldet', 'Sich angemeldet'],
-    ['An agent gave back access key {name}', 'An agent gave back access key'],
+    ['An agent revoked its access key {name}', 'An agent revoked its access key'],
   ])('%s: %s', (sentence, label) => {
     expect(actionLabel(sentence)).toBe(label);
   });

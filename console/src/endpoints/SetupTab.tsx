@@ -94,9 +94,9 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
         <p>
           {endpoint.destinations.length === 0
             ? t('steps.no-routes')
-            : endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')}{' '}
+            : `${endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')} ·`}{' '}
           <Link to="/$env/endpoints/$id/routes" params={{ env, id: endpoint.id }} search={{}}>
-            {t('endpoint.routes')}
+            {t('steps.view-routes')}
           </Link>
         </p>
       </li>

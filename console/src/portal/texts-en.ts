@@ -91,7 +91,7 @@ export const en = {
   'recover.day': '1 day ago',
   'recover.week': '1 week ago',
   'recover.start': 'Resend failed',
-  'recover.started': 'Resend started. About {count} events are searched.',
+  'recover.started': 'Resend started. It checks about {count} events.',
   'deliveries.title': 'Deliveries',
   'deliveries.empty': 'No deliveries yet',
   'deliveries.empty-text': 'Events sent to your endpoints appear here. Send a test event to see one.',

@@ -224,10 +224,10 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'destination.check': 'URL-Prüfung',
   'destination.events': 'Events anzeigen',
   'destination.circuit': 'Circuit Breaker',
-  'destination.timeout': 'Zeitüberschreitung',
+  'destination.timeout': 'Zeitlimit',
   'destination.attempts': 'Max. Versuche',
   'destination.circuit-open':
-    'Circuit Breaker nicht geschlossen. Zustellungen bleiben ausstehend und verbrauchen keine Versuche. Seit',
+    'Der Circuit Breaker ist nicht geschlossen. Zustellungen bleiben ausstehend und verbrauchen keine Versuche. Geöffnet:',
   'destination.disable':
     'Das Ziel erhält bis zum Aktivieren keine Zustellungen. Ausstehende Zustellungen schlagen fehl.',
   'destination.delete': 'Das Ziel wird endgültig gelöscht. Seine Events bleiben erhalten.',

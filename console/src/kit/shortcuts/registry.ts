@@ -72,6 +72,6 @@ export function keysOf(id: ShortcutId): string {
   const isMac = typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.userAgent);
   return SHORTCUTS[id].keys
     .join(', ')
-    .replace('Mod+', isMac ? '⌘ ' : 'Ctrl ')
+    .replace('Mod+', isMac ? '⌘' : 'Ctrl+')
     .replace(/\bk$/, (k) => (id === 'menu' ? 'K' : k));
 }

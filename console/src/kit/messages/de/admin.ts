@@ -52,7 +52,7 @@ export const adminDe: Readonly<Record<keyof typeof adminEn, string>> = {
   'sessions.how.oidc': 'Identitätsanbieter',
   'sessions.begun': 'Gestartet',
   'sessions.seen': 'Letzte Anfrage',
-  'sessions.expires': 'Spätester Ablauf',
+  'sessions.expires': 'Läuft ab',
   'sessions.end': 'Sitzung beenden',
   'sessions.end-text': '{name} wird in diesem Browser abgemeldet.',
   'sessions.this': 'diese Sitzung',

@@ -17,7 +17,7 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'application.rename': 'Umbenennen',
   'application.preview': 'Portal-Vorschau',
   'application.preview-text':
-    'Öffnet das Portal dieses Kunden für 15 Minuten in einem neuen Tab, schreibgeschützt und ohne Secrets. Das Protokoll hält die Vorschau fest.',
+    'Öffnet das Portal dieses Kunden für 15 Minuten in einem neuen Tab, schreibgeschützt und ohne Secrets. Das Audit-Log hält die Vorschau fest.',
   'application.preview-open': 'Öffnen',
   'application.events': 'Events anzeigen',
   'application.delete-text':

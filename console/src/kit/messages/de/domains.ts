@@ -4,7 +4,7 @@ import type { domainsEn } from '../en/domains';
 export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'nav.domains': 'Domains',
   'domain.new': 'Neue Domain',
-  'domain.needs-admin': 'Änderungen erfordern die Rolle admin.',
+  'domain.needs-admin': 'Änderungen erfordern die Rolle „Admin“.',
   'domain.none': 'Noch keine Domains',
   'domain.none-text':
     'Eine eigene Domain sendet und empfängt E-Mails oder dient als Host für Endpunkte. Einige DNS-Einträge veröffentlichen; Posthorn prüft sie automatisch.',
@@ -26,11 +26,11 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.checking': 'DNS wird geprüft …',
   'domain.checked-now': 'Prüfung abgeschlossen.',
   'domain.why.pending-dns':
-    'Die folgenden DNS-Einträge veröffentlichen. Wir prüfen DNS automatisch in wachsenden Abständen. Bis Änderungen sichtbar sind, kann eine Stunde vergehen.',
+    'Die folgenden DNS-Einträge veröffentlichen. Posthorn prüft DNS automatisch in wachsenden Abständen. Bis Änderungen sichtbar sind, kann eine Stunde vergehen.',
   'domain.why.verified': 'Alle erforderlichen Einträge wurden gefunden.',
   'domain.why.failed':
     'Ein erforderlicher Eintrag fehlte 72 Stunden lang. Eintrag veröffentlichen, dann mit „Jetzt prüfen“ die Prüfung neu starten.',
-  'domain.convert': 'Umwandeln',
+  'domain.convert': 'Typ ändern',
   'domain.convert-email':
     'Die Domain empfängt auch E-Mails, sobald ihr MX-Eintrag veröffentlicht ist. Der Versand läuft weiter.',
   'domain.convert-send': 'Die Domain sendet ab jetzt nur noch E-Mails. E-Mails an sie werden nicht mehr angenommen.',

@@ -4,10 +4,10 @@ import type { eventViewsEn } from '../en/event-views';
 export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> = {
   'search-any': 'ID oder Typ',
   'search-any.hint':
-    'Genaue ID von Event, Nachricht, Anfrage oder Zustellung, webhook-id oder Zustellungs-ID des Anbieters. Anderer Text ist ein genauer Event-Typ.',
+    'Die genaue ID von Event, Nachricht, Anfrage oder Zustellung, eine webhook-id oder die Zustellungs-ID eines Anbieters eingeben. Anderer Text wird als genauer Event-Typ gesucht.',
   'search-any.event': 'Sucht das Event mit dieser ID.',
   'search-any.delivery': 'Sucht das Event dieser Zustellung.',
-  'search-any.message': 'Sucht die Events dieser Nachricht, auch als webhook-id bekannt.',
+  'search-any.message': 'Sucht die Events dieser Nachricht. Ihre ID ist auch die webhook-id.',
   'search-any.request': 'Sucht das Event dieser empfangenen Anfrage.',
   'search-any.bare': 'Sucht das Event mit dieser ID, ohne das Präfix evt_.',
   'search-any.uuid':
@@ -29,8 +29,8 @@ export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> =
   'timeline.now': 'Versuch läuft',
   'timeline.probe': 'Nächste Probe',
   'timeline.probing': 'Probe läuft',
-  'timeline.circuit': 'Circuit geöffnet: Das Ziel antwortet nicht. Das Warten verbraucht keine Versuche.',
-  'timeline.available': 'Der Konsument ruft das Event über die Pull-API ab.',
+  'timeline.circuit': 'Circuit Breaker geöffnet: Das Ziel antwortet nicht. Das Warten verbraucht keine Versuche.',
+  'timeline.available': 'Der Consumer ruft das Event über die Pull-API ab.',
   'timeline.dlq': 'Keine weiteren Versuche.',
   'timeline.to': 'an',
   'timeline.details': 'Details',
@@ -39,15 +39,14 @@ export const eventViewsDe: Readonly<Record<keyof typeof eventViewsEn, string>> =
   'timeline.schedule-failed': 'fehlgeschlagen',
   'status.available': 'Abrufbereit',
   'status.superseded': 'Ersetzt',
-  'explain.available': 'Abrufbereit. „Pull-Consumer“ zeigt, wie weit jeder Konsument gelesen hat.',
+  'explain.available': 'Abrufbereit. „Pull-Consumer“ zeigt, wie weit jeder Consumer gelesen hat.',
   'replay-to': 'Senden an',
   'replay-to.original': 'Ursprüngliche Ziele',
   'replay-to.other': 'Ein Ziel',
   'replay-to.event': 'Dieses Event an ein Ziel senden in',
   'replay-to.hint':
     'Ein ursprüngliches Ziel erhält eine Wiederholung mit derselben webhook-id. Jedes andere Ziel und jede URL erhält eine Kopie als neues Event.',
-  'replay-to.not-object':
-    'Nur ein JSON-Objekt lässt sich an ein anderes Ziel senden. Dieser Payload ist etwas anderes.',
+  'replay-to.not-object': 'Nur ein JSON-Objekt lässt sich an ein anderes Ziel senden. Diese Payload ist keines.',
   'json.fold-all': 'Alle einklappen',
   'json.unfold-all': 'Alle ausklappen',
   'json.object': 'Objekt, Zeilen {from} bis {to}',

@@ -8,11 +8,11 @@ export const faultsDe = {
   'fault.reason.key_reused': 'Diese Anfrage wurde schon mit anderem Inhalt gesendet. Die Seite neu laden.',
   'fault.reason.disabled':
     'Das Ziel ist deaktiviert oder wurde gelöscht. Es wurde nichts gesendet. Zuerst auf der Seite des Ziels „Aktivieren“ wählen.',
-  'fault.reason.erased': 'Der Payload dieses Events wurde gelöscht, daher ist erneutes Senden nicht möglich.',
+  'fault.reason.erased': 'Die Payload dieses Events wurde gelöscht, daher ist erneutes Senden nicht möglich.',
   'fault.reason.too_large':
     'Der Body war zu groß und wurde nicht gespeichert, daher ist erneutes Senden nicht möglich.',
   'fault.reason.replay_live':
-    'Ein Job für dieselben Events läuft noch. Warten, bis er endet, oder ihn unter „Jobs“ stoppen.',
+    'Ein Auftrag für dieselben Events läuft noch. Warten, bis er endet, oder ihn unter „Aufträge“ anhalten.',
   'fault.reason.nothing_new': 'Es gibt nichts Neues zu tun.',
   'fault.internal':
     'Die Anfrage ist an einem internen Fehler gescheitert, den der Dienst mit der Anfrage-ID protokolliert hat. Daten lassen sich gefahrlos erneut laden. Vor dem Wiederholen einer Änderung prüfen, ob sie gespeichert wurde.',

@@ -33,13 +33,14 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'overview.oldest-since': 'Älteste fällig seit {at}, {age}',
   'overview.delivered-of': '{count} Zustellungen erfolgreich',
   'overview.outcomes': 'Ergebnisse',
-  'concern-text.deliveries.overdue': 'Mehr als eine Minute überfällig: {count}. Kein Worker übernimmt sie.',
+  'concern-text.deliveries.overdue':
+    'Seit mehr als einer Minute überfällige Zustellungen: {count}. Kein Worker verarbeitet sie.',
   'concern-text.circuit.open':
     'Geöffnet nach {count} Fehlern in Folge. Zustellungen bleiben ausstehend, bis eine Probe gelingt.',
   'concern-text.target.disabled': 'Keine Zustellungen bis zur Aktivierung. {reason}',
-  'concern-text.dead_letters.growing': 'Zustellungen des letzten Tages ohne verbleibende Versuche: {count}.',
+  'concern-text.dead_letters.growing': 'Neue Dead-Letter-Zustellungen am letzten Tag: {count}.',
   'concern-text.verification.failing':
-    'Anfragen des letzten Tages mit ungültiger Signatur: {count}. Das Secret weicht möglicherweise von dem des Anbieters ab.',
+    'Anfragen mit ungültiger Signatur am letzten Tag: {count}. Das Secret weicht möglicherweise von dem des Anbieters ab.',
   'fix.deliveries.overdue': 'Ausstehende anzeigen',
   'fix.circuit.open': 'Ziel anzeigen',
   'fix.target.disabled': 'Aktivieren',

@@ -12,7 +12,7 @@ export const jobsDe: Readonly<Record<keyof typeof jobsEn, string>> = {
   'jobs.state': 'Status',
   'jobs.stop': 'Auftrag anhalten',
   'jobs.stop-text':
-    'Der Auftrag hält nach dem aktuellen Batch an. Bereits verarbeitete Einträge bleiben verarbeitet. Umgebung:',
+    'Der Auftrag hält nach dem aktuellen Batch an. Bereits verarbeitete Einträge werden nicht zurückgesetzt. Umgebung:',
   'jobs.stopping': 'Hält nach dem aktuellen Batch an.',
   'jobs.progress-of': '{scanned} von etwa {total}',
   'jobs.progress-done': '{scanned} von {total}',

@@ -8,7 +8,7 @@ export const listsDe: Readonly<Record<keyof typeof listsEn, string>> = {
   'docs.api': 'API-Referenz',
   'keys.none': 'Noch keine API-Schlüssel',
   'keys.none-text':
-    'Ein API-Schlüssel authentifiziert eigenen Code in dieser Umgebung. Jeder Anwendung einen eigenen Schlüssel mit dem kleinsten nötigen Umfang geben.',
+    'Ein API-Schlüssel authentifiziert eigenen Code in dieser Umgebung. Jeder Anwendung einen eigenen Schlüssel mit dem kleinsten nötigen Scope geben.',
   'key.revoked': 'Schlüssel widerrufen',
   'members.none': 'Noch keine Mitglieder',
   'members.none-text':
@@ -28,9 +28,9 @@ export const listsDe: Readonly<Record<keyof typeof listsEn, string>> = {
   'secrets.deleted': 'Secret gelöscht',
   'jobs.none': 'Noch keine Aufträge',
   'jobs.none-text':
-    'Ein Auftrag sendet, wiederholt, gibt frei oder löscht viele Events im Hintergrund. Einen Auftrag in der Event-Liste, bei einem Ziel oder bei einem Eingangs-Endpunkt starten.',
+    'Ein Auftrag sendet, wiederholt, gibt frei oder löscht viele Events im Hintergrund. Einen Auftrag in der Event-Liste, bei einem Ziel oder bei einem Eingangsendpunkt starten.',
   'jobs.open-events': 'Zu den Events',
-  'jobs.stop-requested': 'Der Auftrag stoppt nach dem aktuellen Stapel',
+  'jobs.stop-requested': 'Der Auftrag hält nach dem aktuellen Batch an',
   'event-type.created': 'Event-Typ erstellt',
   'event-type.archived-done': 'Event-Typ archiviert',
   'event-type.restored': 'Event-Typ wiederhergestellt',
@@ -38,7 +38,7 @@ export const listsDe: Readonly<Record<keyof typeof listsEn, string>> = {
   'application.created': 'Anwendung erstellt',
   'application.deleted': 'Anwendung gelöscht',
   'domain.created': 'Domain hinzugefügt',
-  'domain.converted': 'Domain umgewandelt',
+  'domain.converted': 'Typ der Domain geändert',
   'domain.deleted': 'Domain gelöscht',
   'menu.dialog': 'Dialog',
   'calls.title': 'API-Aufrufe dieser Seite',

@@ -52,7 +52,7 @@ export const applicationsEn = {
   'own-endpoint.recover': 'Retry failed',
   'own-endpoint.disable-text':
     'The endpoint receives no deliveries until you enable it. Events sent meanwhile fail and can be retried.',
-  'own-endpoint.pending-fail': 'Pending deliveries fail at their next attempt, unless you enable the endpoint before.',
+  'own-endpoint.pending-fail': 'Pending deliveries fail at their next attempt, unless you enable the endpoint first.',
   'own-endpoint.test-text': 'Sends an example event. The response appears in the list of attempts.',
   'own-endpoint.delete-text': 'The endpoint and its secret are deleted permanently. Pending deliveries fail.',
   'own-endpoints.none': 'No endpoints yet. Events sent to this application are stored but not delivered.',
@@ -60,6 +60,6 @@ export const applicationsEn = {
   'repair.recover-text': 'Starts a job that retries failed and dead-lettered deliveries in this time range.',
   'repair.replay': 'Replay all events',
   'repair.replay-text': 'Starts a job that resends every event in this time range, regardless of status.',
-  'repair.cancelled-too': 'Include cancelled deliveries',
+  'repair.cancelled-too': 'Include canceled deliveries',
   'repair.in': 'Environment:',
 } as const;

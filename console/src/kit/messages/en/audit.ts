@@ -52,7 +52,7 @@ export const auditEn = {
   'audit.do.POST /v1/destinations/:id/test': '{actor} sent a test event to destination {name}',
   'audit.do.POST /v1/destinations/:id/secret/rotate': '{actor} rotated the signing secret of destination {name}',
   'audit.do.POST /v1/destinations/:id/validate': '{actor} checked the URL of destination {name}',
-  'audit.do.POST /v1/destinations/:id/cancel': '{actor} cancelled pending deliveries to destination {name}',
+  'audit.do.POST /v1/destinations/:id/cancel': '{actor} canceled pending deliveries to destination {name}',
   'audit.do.POST /v1/destinations/:id/recover': '{actor} retried failed deliveries to destination {name}',
   'audit.do.POST /v1/app': '{actor} created application {name}',
   'audit.do.PATCH /v1/app/:app': '{actor} changed application {name}',
@@ -67,7 +67,7 @@ export const auditEn = {
   'audit.do.POST /v1/app/:app/endpoints/:endpoint/secret/rotate':
     '{actor} rotated the signing secret of application endpoint {name}',
   'audit.do.POST /v1/app/:app/endpoints/:endpoint/cancel':
-    '{actor} cancelled pending deliveries to application endpoint {name}',
+    '{actor} canceled pending deliveries to application endpoint {name}',
   'audit.do.POST /v1/app/:app/endpoints/:endpoint/recover':
     '{actor} retried failed deliveries to application endpoint {name}',
   'audit.do.POST /v1/app/:app/messages/:message/endpoints/:endpoint/resend':
@@ -79,7 +79,7 @@ export const auditEn = {
   'audit.do.POST /v1/app/:app/portal/preview': '{actor} opened a portal preview of application {name}',
   'audit.do.DELETE /v1/app/:app/portal': '{actor} closed all portal sessions of application {name}',
   'audit.do.DELETE /v1/app/:app/portal/:id': '{actor} closed portal session {name}',
-  'audit.do.POST /v1/events/:id/cancel': '{actor} cancelled event {name}',
+  'audit.do.POST /v1/events/:id/cancel': '{actor} canceled event {name}',
   'audit.do.POST /v1/events/:id/replay': '{actor} replayed event {name}',
   'audit.do.POST /v1/events/:id/sign': '{actor} signed a stored delivery of event {name}',
   'audit.do.DELETE /v1/events/:id/payload': '{actor} erased the payload of event {name}',
@@ -116,8 +116,8 @@ export const auditEn = {
   'audit.do.POST /v1/templates/:id/publish': '{actor} published email template {name}',
   'audit.do.POST /v1/templates/:id/restore': '{actor} restored a version of email template {name}',
   'audit.do.PATCH /v1/emails/:id': '{actor} rescheduled email {name}',
-  'audit.do.POST /v1/emails/:id/cancel': '{actor} cancelled email {name}',
-  'audit.do.DELETE /v1/emails/:id': '{actor} cancelled email {name}',
+  'audit.do.POST /v1/emails/:id/cancel': '{actor} canceled email {name}',
+  'audit.do.DELETE /v1/emails/:id': '{actor} canceled email {name}',
   'audit.do.POST /v1/suppressions': '{actor} suppressed the address {name}',
   'audit.do.DELETE /v1/suppressions/:id': '{actor} removed the suppression of {name}',
   'audit.do.POST /v1/topics': '{actor} created topic {name}',
@@ -154,8 +154,8 @@ export const auditEn = {
   'audit.do.sign-out': '{actor} signed out',
   'audit.do.member.provisioned': '{actor} was added as a member by the identity provider',
   'audit.do.member.role_followed': '{actor} got a new role from the identity provider',
-  'audit.do.oauth.granted': '{actor} gave agent {name} access',
-  'audit.do.oauth.revoked': 'An agent gave back access key {name}',
+  'audit.do.oauth.granted': '{actor} granted access to agent {name}',
+  'audit.do.oauth.revoked': 'An agent revoked its access key {name}',
   'audit.do.oauth.code_reused': 'Access key {name} was revoked, because the code of an agent was used twice',
   'audit.do.posthorn orgs create': '{actor} created organization {name} on the command line',
   'audit.do.posthorn orgs remove': '{actor} removed organization {name} on the command line',

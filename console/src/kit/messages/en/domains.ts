@@ -24,11 +24,11 @@ export const domainsEn = {
   'domain.checking': 'Checking DNS…',
   'domain.checked-now': 'Check complete.',
   'domain.why.pending-dns':
-    'Publish the DNS records below. We check DNS automatically at increasing intervals. Changes can take up to an hour to appear.',
+    'Publish the DNS records below. Posthorn checks DNS automatically at increasing intervals. Changes can take up to an hour to appear.',
   'domain.why.verified': 'All required records were found.',
   'domain.why.failed':
-    'A required record was missing for 72 hours. Publish it, then choose “Check now” to restart verification.',
-  'domain.convert': 'Convert',
+    'A required record was missing for 72 hours. Publish it, then select “Check now” to restart verification.',
+  'domain.convert': 'Change type',
   'domain.convert-email':
     'The domain also receives email once its MX record is published. Sending continues meanwhile.',
   'domain.convert-send': 'The domain only sends email from now on. Email to it is no longer accepted.',

@@ -60,7 +60,7 @@ export const endpointsEn = {
   'preset.search': 'Search providers',
   'preset.none': 'Custom sender or other provider',
   'preset.nothing':
-    'No matching provider. Choose “Custom sender or other provider”, then set the signature in the settings.',
+    'No matching provider. Select “Custom sender or other provider”, then set the signature in the settings.',
   'verification.none': 'Not verified',
   'verification.preset': 'Provider signature',
   'steps.title': 'Connect {provider}',
@@ -76,6 +76,7 @@ export const endpointsEn = {
   'steps.unverified': 'Verify signatures',
   'steps.unverified-text': 'Anyone who knows the URL can send events. Choose the signature scheme of your sender:',
   'steps.routes': 'Route events to a destination',
+  'steps.view-routes': 'View routes',
   'steps.no-routes': 'No routes yet. Events are stored but not delivered.',
   'steps.retries': 'Retries',
   'provider-secret': 'Secret',
@@ -113,7 +114,7 @@ export const endpointsEn = {
   'request.replay-text':
     'Processes this request with the current settings of the endpoint, as a new event. Environment:',
   'request.quarantined-next':
-    'Correct the secret on the Setup tab, then choose “Replay” to verify the signature again.',
+    'Correct the secret on the Setup tab, then select “Replay” to verify the signature again.',
   'became.routed': 'Routed to the matching destinations.',
   'became.quarantined': 'Quarantined: the signature is invalid.',
   'became.parked': 'Parked: stored, but not delivered.',

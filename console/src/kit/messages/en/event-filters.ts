@@ -5,5 +5,5 @@ export const eventFiltersEn = {
   'status.acknowledged': 'Acknowledged',
   'explain.acknowledged': 'A consumer acknowledged this event.',
   'timeline.acknowledged': 'Feed',
-  'timeline.acknowledged-by': '· last acknowledgement',
+  'timeline.acknowledged-by': '· last acknowledgment',
 } as const;

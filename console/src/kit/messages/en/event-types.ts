@@ -24,8 +24,8 @@ export const eventTypesEn = {
   'event-type.archive': 'Archive',
   'event-type.restore': 'Restore',
   'event-type.archive-text':
-    'The event type is hidden from the catalogue and from lists. It can still be sent, and its schema is still enforced.',
-  'event-type.restore-text': 'The event type appears in the catalogue again.',
+    'The event type is hidden from the catalog and from lists. It can still be sent, and its schema is still enforced.',
+  'event-type.restore-text': 'The event type appears in the catalog again.',
   'event-type.delete-text':
     'The event type and all its versions are deleted permanently. Its events are kept, and new ones can still be sent.',
   'event-type.events': 'View events',
@@ -33,13 +33,13 @@ export const eventTypesEn = {
   'event-type.no-subscriber': 'No subscribers yet',
   'event-type.subscribes-all': 'All types',
   'event-type.no-subscriber-yet':
-    'No subscribers among the newest endpoints. Choose “Search more endpoints” to continue.',
+    'No subscribers among the newest endpoints. Select “Search more endpoints” to continue.',
   'event-type.more-subscribers': 'Search more endpoints',
   'event-type.channels': 'channels: {channels}',
   'event-type.filtered': 'filtered',
   'event-types.none': 'No event types yet',
   'event-types.none-text':
-    'The catalogue shows your customers which events you send, with schemas and examples. Create an event type, or import the webhooks of an OpenAPI document.',
+    'The catalog shows your customers which events you send, with schemas and examples. Create an event type, or import the webhooks of an OpenAPI document.',
   'event-types.no-match': 'No event types match these filters.',
   'import.text': 'Imports all webhooks of an OpenAPI document as event types, or none if one is invalid.',
   'import.file': 'File',

@@ -51,7 +51,7 @@ export const eventsEn = {
   schedule: 'Retry schedule',
   'schedule.step': 'Attempt {number}',
   'schedule.at-once': 'immediately',
-  'schedule.within': 'up to {time} delay',
+  'schedule.within': 'delay up to {time}',
   'schedule.next': 'next',
   'schedule.ahead': 'upcoming',
   'payload.base64': 'Copy as base64',

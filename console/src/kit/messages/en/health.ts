@@ -31,13 +31,13 @@ export const healthEn = {
   'overview.oldest-since': 'Oldest due since {at}, {age}',
   'overview.delivered-of': '{count} deliveries succeeded',
   'overview.outcomes': 'Outcomes',
-  'concern-text.deliveries.overdue': 'Overdue by more than a minute: {count}. No worker claims them.',
+  'concern-text.deliveries.overdue': 'Deliveries overdue by more than a minute: {count}. No worker is processing them.',
   'concern-text.circuit.open':
     'Opened after {count} failures in a row. Deliveries stay pending until a probe succeeds.',
   'concern-text.target.disabled': 'No deliveries until you enable it. {reason}',
-  'concern-text.dead_letters.growing': 'Deliveries of the last day that used up all attempts: {count}.',
+  'concern-text.dead_letters.growing': 'Deliveries dead-lettered in the last day: {count}.',
   'concern-text.verification.failing':
-    'Requests of the last day with an invalid signature: {count}. The secret may differ from the provider’s.',
+    'Requests with an invalid signature in the last day: {count}. The secret may differ from the provider’s.',
   'fix.deliveries.overdue': 'View pending',
   'fix.circuit.open': 'View target',
   'fix.target.disabled': 'Enable',

@@ -10,12 +10,12 @@ export const jobsEn = {
   'jobs.state': 'Status',
   'jobs.stop': 'Stop job',
   'jobs.stop-text':
-    'The job stops after the current batch. Items that are already processed stay processed. Environment:',
+    'The job stops after the current batch. Items that are already processed are not reverted. Environment:',
   'jobs.stopping': 'Stopping after the current batch.',
   'jobs.progress-of': '{scanned} of about {total}',
   'jobs.progress-done': '{scanned} of {total}',
   'jobs.number': '{count}',
-  'jobs.cancelled': 'Cancelled deliveries',
+  'jobs.cancelled': 'Canceled deliveries',
   'jobs.filter': 'Filtered events',
   'jobs.scanned': 'Scanned',
   'jobs.replayed': 'Replayed',
@@ -35,7 +35,7 @@ export const jobsEn = {
   'jobs.error': 'Error:',
   'jobs.erased': 'Erased',
   'jobs.erased-of':
-    '{messages} messages, {deliveries} pending deliveries cancelled, {attempts} responses, {endpoints} endpoints',
+    '{messages} messages, {deliveries} pending deliveries canceled, {attempts} responses, {endpoints} endpoints',
   'job.range': 'Time range replay',
   'job.recover': 'Retry of failed deliveries',
   'job.application': 'Application replay',

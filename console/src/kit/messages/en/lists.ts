@@ -36,7 +36,7 @@ export const listsEn = {
   'application.created': 'Application created',
   'application.deleted': 'Application deleted',
   'domain.created': 'Domain added',
-  'domain.converted': 'Domain converted',
+  'domain.converted': 'Domain type changed',
   'domain.deleted': 'Domain deleted',
   'menu.dialog': 'Dialog',
   'calls.title': 'API calls of this page',
