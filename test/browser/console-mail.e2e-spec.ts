@@ -77,7 +77,7 @@ const evil = (
     await page.getByLabel('Subject').fill(`Order ${HOSTILE[0] ?? ''}`);
     expect(await shown.violations('02-simulator')).toEqual([]);
     await confirm('Send');
-    await page.getByText('The recipient’s server rejected the message permanently.').waitFor();
+    await page.getByText('Captured, not sent').waitFor();
 
     await page.getByRole('heading', { name: `Order ${HOSTILE[0] ?? ''}` }).waitFor();
     await page.getByText('550 rejected').waitFor();
@@ -430,7 +430,7 @@ const evil = (
     await reader.page.getByLabel('Language').selectOption('de');
     await reader.page.getByRole('navigation').getByRole('link', { name: 'E-Mails', exact: true }).click();
     await reader.page.getByRole('link', { name: /^Order/ }).click();
-    await reader.page.getByText('Der Server des Empfängers hat die Nachricht endgültig abgelehnt.').waitFor();
+    await reader.page.getByText('Abgefangen, nicht gesendet').waitFor();
     await reader.screenshot('german');
     expect(reader.wrongs()).toEqual([]);
   });
