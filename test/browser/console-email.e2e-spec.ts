@@ -80,7 +80,7 @@ const LONG = 'x'.repeat(100);
     await editor.getByLabel('Variable', { exact: true }).fill('order');
     await editor.getByLabel('Type').selectOption('number');
     await editor.getByLabel('Fallback').fill('many');
-    await editor.getByText('The fallback must have the type').waitFor();
+    await editor.getByText('The fallback must match the type').waitFor();
     expect(await shown.violations('03-template-fault')).toEqual([]);
     expect(await button('Save').isDisabled()).toBe(true);
     await editor.getByLabel('Fallback').fill('4711');
@@ -260,7 +260,7 @@ const LONG = 'x'.repeat(100);
     expect(await shown.violations('20-limits')).toEqual([]);
     await confirm('Save');
     await closed();
-    await page.getByText('apply from 2 recipients').waitFor();
+    await page.getByText('apply at 2 or more recipients').waitFor();
     relay.refuseRecipients((address) =>
       address.startsWith('gone') ? { code: 550, text: '5.1.1 No such user' } : null,
     );

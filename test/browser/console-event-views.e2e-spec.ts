@@ -80,7 +80,7 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await shown.open('events');
       await row(LONG_TYPE).waitFor();
       const field = page.getByLabel('ID or type');
-      await page.getByText('Other text is an exact event type.').waitFor();
+      await page.getByText('Any other text is searched as an exact event type.').waitFor();
 
       for (const [text, sentence, search] of [
         [id, 'Finds the event with this ID.', { q: id }],

@@ -91,7 +91,7 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       await page.getByLabel('Also send a legacy signature header').check();
       await page.getByLabel('Header', { exact: true }).fill('X-Acme-Signature');
       await page.getByLabel('Key', { exact: true }).fill('an-old-shared-secret');
-      await page.getByLabel('Failures in a row').fill('20');
+      await page.getByLabel('Consecutive failures').fill('20');
       expect(await shown.violations('03-edit-destination')).toEqual([]);
       await page.getByRole('button', { name: 'Save' }).click();
 
