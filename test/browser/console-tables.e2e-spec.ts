@@ -378,6 +378,23 @@ const TOAST_MS = 15_000;
     expect(await shown.violations('08-suppressions')).toEqual([]);
   });
 
+  it('numbers are aligned at the end of their column, below its label, and at the start of a card', async () => {
+    await create('/v1/templates', { name: 'Numbers' });
+    await shown.open('templates');
+    const version = row('Numbers').getByRole('cell').nth(3);
+    await version.waitFor();
+    const alignments = (): Promise<string[]> =>
+      Promise.all(
+        [header('Version'), version].map((cell) => cell.evaluate((element) => getComputedStyle(element).textAlign)),
+      );
+    expect(await alignments()).toEqual(['end', 'end']);
+    expect(await version.evaluate((element) => getComputedStyle(element).fontVariantNumeric)).toBe('tabular-nums');
+
+    await page.setViewportSize({ width: 375, height: 812 });
+    expect((await alignments())[1]).toBe('start');
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
   it('mail tables are cards on a phone, with the control of all rows above them', async () => {
     await create('/v1/topics', { name: LONG.slice(0, 50), default_subscription: 'opt_in' });
     await create('/v1/templates', { name: LONG.slice(0, 100) });

@@ -78,7 +78,12 @@ function columnsIn(env: Environment): Column<Message>[] {
       cell: ({ channels }) => channels.join(', ') || '–',
       isFlexible: true,
     },
-    { id: 'size', label: t('request.size'), cell: ({ payload_bytes: bytes }) => t('payload.size', { bytes }) },
+    {
+      id: 'size',
+      label: t('request.size'),
+      cell: ({ payload_bytes: bytes }) => t('payload.size', { bytes }),
+      isNumeric: true,
+    },
     { id: 'sent', label: t('message.sent'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
     { id: 'id', label: t('column.id'), cell: ({ id }) => <code>{id}</code>, full: ({ id }) => id },
   ];

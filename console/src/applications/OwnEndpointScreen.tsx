@@ -222,7 +222,12 @@ function Attempts({ of }: { of: readonly Schemas['EndpointAttemptItem'][] }): Re
         </>
       ),
     },
-    { id: 'took', label: t('own-endpoint.took'), cell: ({ duration_ms: ms }) => formatDuration(ms, language) },
+    {
+      id: 'took',
+      label: t('own-endpoint.took'),
+      cell: ({ duration_ms: ms }) => formatDuration(ms, language),
+      isNumeric: true,
+    },
   ];
   return (
     <Table

@@ -76,7 +76,7 @@ function Deliveries({ of }: { of: readonly Schemas['ListedEventItem'][] }): Reac
       label: t('attempt.answer'),
       cell: ({ last_attempt: last }) => (last === null ? '–' : <Response of={last} />),
     },
-    { id: 'attempts', label: t('attempts'), cell: ({ attempt_count: count }) => count },
+    { id: 'attempts', label: t('attempts'), cell: ({ attempt_count: count }) => count, isNumeric: true },
     {
       id: 'received',
       label: t('column.received'),

@@ -90,7 +90,7 @@ function DomainTable({ rows }: { rows: readonly Domain[] }): ReactNode {
       ),
     },
     { id: 'kind', label: t('domain.kind'), cell: ({ kind }) => word('kind', kind) },
-    { id: 'records', label: t('domain.records'), cell: seenRecords },
+    { id: 'records', label: t('domain.records'), cell: seenRecords, isNumeric: true },
     { id: 'checked', label: t('domain.checked'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
   return <Table id="domains" label={t('nav.domains')} rows={rows} columns={columns} keyOf={({ id }) => id} />;

@@ -122,10 +122,18 @@ function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
         <thead>
           <tr>
             <th scope="col">{t('filter.range')}</th>
-            <th scope="col">{t('reputation.sent')}</th>
-            <th scope="col">{t('reputation.delivered')}</th>
-            <th scope="col">{t('reputation.bounces')}</th>
-            <th scope="col">{t('reputation.complaints')}</th>
+            <th scope="col" className="numeric">
+              {t('reputation.sent')}
+            </th>
+            <th scope="col" className="numeric">
+              {t('reputation.delivered')}
+            </th>
+            <th scope="col" className="numeric">
+              {t('reputation.bounces')}
+            </th>
+            <th scope="col" className="numeric">
+              {t('reputation.complaints')}
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -134,10 +142,10 @@ function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
             return (
               <tr key={name}>
                 <th scope="row">{t(`reputation.${name}`)}</th>
-                <td className="number">{count.format(volume.sent)}</td>
-                <td className="number">{count.format(volume.delivered)}</td>
+                <td className="numeric">{count.format(volume.sent)}</td>
+                <td className="numeric">{count.format(volume.delivered)}</td>
                 {(['bounce_rate', 'complaint_rate'] as const).map((rate) => (
-                  <td key={rate}>
+                  <td key={rate} className="numeric">
                     <Rate
                       count={rate === 'bounce_rate' ? volume.bounced : volume.complained}
                       rate={volume[rate]}
@@ -156,15 +164,17 @@ function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
         <tfoot>
           <tr>
             <th scope="row">{t('reputation.warning-at')}</th>
-            <td colSpan={2}>{t('reputation.from', { count: thresholds.minimum_sent })}</td>
-            <td>{formatRate(thresholds.bounce_rate_warning, language)}</td>
-            <td>{formatRate(thresholds.complaint_rate_warning, language)}</td>
+            <td colSpan={2} className="numeric">
+              {t('reputation.from', { count: thresholds.minimum_sent })}
+            </td>
+            <td className="numeric">{formatRate(thresholds.bounce_rate_warning, language)}</td>
+            <td className="numeric">{formatRate(thresholds.complaint_rate_warning, language)}</td>
           </tr>
           <tr>
             <th scope="row">{t('reputation.pause-at')}</th>
             <td colSpan={2} />
-            <td>{pauseAt(thresholds.bounce_rate_pause, language)}</td>
-            <td>{pauseAt(thresholds.complaint_rate_pause, language)}</td>
+            <td className="numeric">{pauseAt(thresholds.bounce_rate_pause, language)}</td>
+            <td className="numeric">{pauseAt(thresholds.complaint_rate_pause, language)}</td>
           </tr>
         </tfoot>
       </table>

@@ -42,7 +42,8 @@ export function EndpointTable({ rows }: { rows: readonly EndpointItem[] }): Reac
     {
       id: 'routes',
       label: t('endpoint.routes'),
-      cell: ({ destinations }) => <span className="number">{destinations.length}</span>,
+      cell: ({ destinations }) => destinations.length,
+      isNumeric: true,
     },
     { id: 'created', label: t('created'), cell: ({ created_at: at }) => <RelativeTime at={at} /> },
   ];

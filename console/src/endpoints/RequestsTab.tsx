@@ -132,6 +132,7 @@ function RequestTable({ id, rows }: { id: string; rows: readonly RequestItem[] }
       id: 'size',
       label: t('request.size'),
       cell: ({ size_bytes: bytes }) => t('payload.size', { bytes }),
+      isNumeric: true,
     },
     { id: 'note', label: t('request.note'), cell: ({ note }) => describeNote(note) ?? '–', isFlexible: true },
   ];

@@ -6,7 +6,7 @@ import { Status } from '../kit/status/Status';
 import { showFullText } from '../kit/table/show-full-text';
 import { Since } from '../kit/time/Since';
 import { useSigned } from '../session/session';
-import type { ColumnId } from './columns';
+import { type ColumnId, isNumeric } from './columns';
 import { rememberOpened } from './list-place';
 import { formatResponseStatus } from './response-status';
 import { rowStatusOf } from './timeline';
@@ -54,7 +54,12 @@ export function EventRow({
         />
       </span>
       {columns.map((column) => (
-        <span key={column} role="cell" className={column === 'type' ? 'main' : undefined} onMouseEnter={showFullText}>
+        <span
+          key={column}
+          role="cell"
+          className={`of-${column}${isNumeric(column) ? ' numeric' : ''}`}
+          onMouseEnter={showFullText}
+        >
           <Cell column={column} row={row} target={target} targetType={targetType} nowMs={nowMs} />
         </span>
       ))}

@@ -12,7 +12,7 @@ import { type ColumnWidths, useColumnWidths } from '../kit/table/use-column-widt
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
 import { useSigned } from '../session/session';
-import { type ColumnId, COLUMNS, type EventSearch, gridOf } from './columns';
+import { type ColumnId, COLUMNS, type EventSearch, gridOf, isNumeric } from './columns';
 import type { EventList } from './event-list';
 import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
@@ -127,7 +127,12 @@ function Head({ columns, sizing }: { columns: readonly ColumnId[]; sizing: Colum
           <span className="offscreen">{t('select')}</span>
         </span>
         {shown.map(({ id, label }, index) => (
-          <span key={id} role="columnheader" onMouseEnter={showFullText}>
+          <span
+            key={id}
+            role="columnheader"
+            className={isNumeric(id) ? 'numeric' : undefined}
+            onMouseEnter={showFullText}
+          >
             {t(label)}
             {index < shown.length - 1 && (
               <ColumnHandle

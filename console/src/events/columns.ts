@@ -9,15 +9,22 @@ export const COLUMNS = [
   { id: 'status', label: 'column.status', width: '8.25rem' },
   { id: 'type', label: 'column.type', width: 'minmax(8rem, 1.2fr)' },
   { id: 'target', label: 'column.target', width: 'minmax(8rem, 1.4fr)' },
-  { id: 'attempts', label: 'column.attempts', width: '6rem' },
+  { id: 'attempts', label: 'column.attempts', width: '6rem', isNumeric: true },
   { id: 'answer', label: 'column.answer', width: '8.25rem' },
   { id: 'next', label: 'column.next', width: '9rem' },
   { id: 'received', label: 'column.received', width: '9.5rem' },
   { id: 'message', label: 'column.message', width: '16.5rem' },
   { id: 'id', label: 'column.id', width: '16.5rem' },
-] as const satisfies readonly { id: string; label: MessageKey; width: string }[];
+] as const satisfies readonly { id: string; label: MessageKey; width: string; isNumeric?: boolean }[];
 
 export type ColumnId = (typeof COLUMNS)[number]['id'];
+
+const NUMERIC: readonly ColumnId[] = COLUMNS.filter((column) => 'isNumeric' in column).map(({ id }) => id);
+
+/** Returns whether the cells of a column are numbers, which are aligned at the end of the column. */
+export function isNumeric(id: ColumnId): boolean {
+  return NUMERIC.includes(id);
+}
 
 export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'status',

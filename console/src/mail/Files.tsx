@@ -49,7 +49,7 @@ export function Files({ files }: { files: readonly MailFile[] }): ReactNode {
       isFlexible: true,
     },
     { id: 'type', label: t('destination.type'), cell: ({ type }) => type, isFlexible: true },
-    { id: 'size', label: t('mail.size'), cell: ({ bytes }) => formatBytes(bytes, language) },
+    { id: 'size', label: t('mail.size'), cell: ({ bytes }) => formatBytes(bytes, language), isNumeric: true },
     {
       id: 'actions',
       label: t('key.actions'),

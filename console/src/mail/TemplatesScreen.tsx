@@ -88,7 +88,7 @@ function TemplateTable({ rows }: { rows: readonly TemplateRow[] }): ReactNode {
       full: ({ alias }) => alias ?? '–',
       isFlexible: true,
     },
-    { id: 'version', label: t('template.version'), cell: ({ version }) => <span className="number">{version}</span> },
+    { id: 'version', label: t('template.version'), cell: ({ version }) => version, isNumeric: true },
     { id: 'updated', label: t('template.updated'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
   return <Table id="templates" label={t('nav.templates')} rows={rows} columns={columns} keyOf={({ id }) => id} />;

@@ -28,10 +28,10 @@ export function FailingTargets({ targets }: { targets: readonly FailingTarget[] 
         ),
       isFlexible: true,
     },
-    { id: 'failed', label: t('overview.failed'), cell: ({ failed, dlq }) => number(failed + dlq) },
-    { id: 'retried', label: t('overview.retried'), cell: ({ retried }) => number(retried) },
-    { id: 'delivered', label: t('overview.delivered'), cell: ({ delivered }) => number(delivered) },
-    { id: 'rate', label: t('overview.failure-rate'), cell: ({ failure_rate: rate }) => share(rate) },
+    { id: 'failed', label: t('overview.failed'), cell: ({ failed, dlq }) => number(failed + dlq), isNumeric: true },
+    { id: 'retried', label: t('overview.retried'), cell: ({ retried }) => number(retried), isNumeric: true },
+    { id: 'delivered', label: t('overview.delivered'), cell: ({ delivered }) => number(delivered), isNumeric: true },
+    { id: 'rate', label: t('overview.failure-rate'), cell: ({ failure_rate: rate }) => share(rate), isNumeric: true },
   ];
   return (
     <div>

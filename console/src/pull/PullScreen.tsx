@@ -107,6 +107,7 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
       id: 'backlog',
       label: t('pull.backlog'),
       cell: ({ backlog: { count, is_capped: isCapped } }) => t(isCapped ? 'pull.at-least' : 'pull.count', { count }),
+      isNumeric: true,
     },
     {
       id: 'oldest',

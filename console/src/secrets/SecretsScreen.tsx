@@ -100,7 +100,7 @@ function SecretTable({
       full: referenceTo,
       isFlexible: true,
     },
-    { id: 'version', label: t('secrets.version'), cell: ({ version }) => <span className="number">{version}</span> },
+    { id: 'version', label: t('secrets.version'), cell: ({ version }) => version, isNumeric: true },
     { id: 'changed', label: t('changed'), cell: ({ updated_at: at }) => <RelativeTime at={at} /> },
   ];
   const itemsOf = (of: Secret): MenuItem[] => [

@@ -28,7 +28,7 @@ export function PlotTable({ title, startsMs, windowMs, series, value, onRange }:
               <tr>
                 <th scope="col">{t('plot.window')}</th>
                 {series.map(({ label }) => (
-                  <th key={label} scope="col">
+                  <th key={label} scope="col" className="numeric">
                     {label}
                   </th>
                 ))}
@@ -43,7 +43,9 @@ export function PlotTable({ title, startsMs, windowMs, series, value, onRange }:
                       <Time at={new Date(ms).toISOString()} />
                     </th>
                     {series.map(({ label, values }) => (
-                      <td key={label}>{value(values, index)}</td>
+                      <td key={label} className="numeric">
+                        {value(values, index)}
+                      </td>
                     ))}
                     {onRange && (
                       <td>

@@ -23,6 +23,8 @@ export interface Column<Row> {
   isFlexible?: boolean;
   /** Whether long text is broken into lines instead of shortened. */
   wraps?: boolean;
+  /** Whether the cells are counts, durations, sizes or percentages. These are aligned at the end of the column. */
+  isNumeric?: boolean;
   /** Weight of a flexible column: with 2, it gets twice the space of the others. Default: 1. */
   weight?: number;
   /** Control for all rows, which the header shows instead of the label. The column is as narrow as its controls. */
@@ -119,9 +121,14 @@ export function Table<Row>({ id, label, rows, columns, keyOf, actions }: TablePr
   );
 }
 
+function classOf(look: Look, isNumeric = false): string | undefined {
+  const names = [...(look === 'plain' ? [] : [look]), ...(isNumeric ? ['numeric'] : [])];
+  return names.length === 0 ? undefined : names.join(' ');
+}
+
 interface HeadProps {
   list: string;
-  column: { id: string; label: string; control?: ReactNode };
+  column: { id: string; label: string; isNumeric?: boolean; control?: ReactNode };
   look: Look;
   /** Share of the width of a flexible column, in percent. */
   share: number;
@@ -129,12 +136,12 @@ interface HeadProps {
   sizing: ColumnWidths | null;
 }
 
-function Head({ list, column: { id, label, control }, look, share, sizing }: HeadProps): ReactNode {
+function Head({ list, column: { id, label, isNumeric, control }, look, share, sizing }: HeadProps): ReactNode {
   return (
     <th
       role="columnheader"
       scope="col"
-      className={look === 'plain' ? undefined : look}
+      className={classOf(look, isNumeric)}
       data-column={sizing === null ? undefined : id}
       style={look === 'flexible' ? ({ '--share': `${share}%` } as object) : undefined}
     >
@@ -163,12 +170,12 @@ interface CellProps<Row> {
   row: Row;
 }
 
-function Cell<Row>({ column: { label, cell, full, wraps }, look, row }: CellProps<Row>): ReactNode {
+function Cell<Row>({ column: { label, cell, full, wraps, isNumeric }, look, row }: CellProps<Row>): ReactNode {
   const content = cell(row);
   const text = full?.(row) ?? (typeof content === 'string' ? content : undefined);
   const isShortened = look === 'sized' || look === 'flexible';
   return (
-    <td role="cell" data-label={look === 'control' ? undefined : label} className={look === 'plain' ? undefined : look}>
+    <td role="cell" data-label={look === 'control' ? undefined : label} className={classOf(look, isNumeric)}>
       <span
         className={wraps ? 'cell wrapped' : 'cell'}
         title={isShortened ? text : undefined}
