@@ -88,8 +88,20 @@ const evil = (
     expect(await shown.violations('03-email')).toEqual([]);
     await page.getByRole('button', { name: 'Phone' }).click();
     expect(await page.locator('iframe').evaluate((element) => element.clientWidth)).toBe(375);
+    expect(
+      await page
+        .locator('.facts bdi')
+        .filter({ hasText: `bounced@${HOST}` })
+        .locator('wbr')
+        .count(),
+    ).toBeGreaterThan(0);
+    const source = page.getByRole('button', { name: 'Source' });
+    await source.click();
+    const copy = page.locator('.mail-views').getByRole('button', { name: 'Copy' });
+    expect((await copy.boundingBox())?.y).toBe((await source.boundingBox())?.y);
     await page.getByRole('button', { name: 'Headers' }).click();
     await page.getByRole('cell', { name: 'dkim-signature' }).waitFor();
+    expect(await copy.count()).toBe(0);
     await page.getByRole('button', { name: 'Raw' }).click();
     await page.getByRole('button', { name: 'Show original' }).click();
     await page.getByText('DKIM-Signature: v=1').waitFor();

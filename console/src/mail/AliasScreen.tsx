@@ -16,6 +16,7 @@ import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import { AliasActionsForm } from './AliasActionsForm';
 import { AliasForm } from './AliasForm';
 import { AliasReplay } from './AliasReplay';
@@ -86,7 +87,7 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
           <dd>
             {alias.forward_addresses.map(({ address, status }) => (
               <div key={address}>
-                <bdi>{address}</bdi> <Status of={status} kind="forward" />
+                <Addresses of={[address]} /> <Status of={status} kind="forward" />
               </div>
             ))}
           </dd>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import { useReplies } from './mail-queries';
 
 /** Received messages that reply to an email. Renders nothing without replies. */
@@ -19,7 +20,7 @@ export function EmailReplies({ id }: { id: string }): ReactNode {
             <Link to="/$env/inbox/$alias/$id" params={{ env, alias: reply.alias_id, id: reply.id }} preload={false}>
               <bdi>{reply.subject || t('mail.no-subject')}</bdi>
             </Link>{' '}
-            <bdi>{reply.from}</bdi>{' '}
+            <Addresses of={[reply.from]} />{' '}
             <span className="quiet">
               <Time at={reply.received_at} />
             </span>

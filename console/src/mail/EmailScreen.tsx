@@ -11,6 +11,7 @@ import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import { EmailActions } from './EmailActions';
 import { EmailReplies } from './EmailReplies';
 import { EmailTrack } from './EmailTrack';
@@ -81,7 +82,7 @@ function Facts({ email }: { email: EmailDetail }): ReactNode {
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                <bdi>{addresses.join(', ')}</bdi>
+                <Addresses of={addresses} />
               </dd>
             </div>
           ),

@@ -7,6 +7,7 @@ import { type Column, Table } from '../kit/table/Table';
 import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import { type EmailDetail, useSuppressions } from './mail-queries';
 
 /** States of a recipient after which the address may be suppressed. */
@@ -47,9 +48,7 @@ function Recipient({
   return (
     <li>
       <p className="who">
-        <strong>
-          <bdi>{address || t('mail.erased-address')}</bdi>
-        </strong>
+        <strong>{address === '' ? t('mail.erased-address') : <Addresses of={[address]} />}</strong>
         <Status of={status} />
         <span className="quiet">
           <Time at={at} />

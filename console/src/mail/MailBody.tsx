@@ -38,6 +38,7 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
     'raw',
   ];
   const tab = chosen !== null && tabs.includes(chosen) ? chosen : (tabs[0] ?? 'headers');
+  const copied = tab === 'text' ? text : tab === 'source' ? html : null;
   return (
     <section aria-labelledby="mail-body">
       <h2 id="mail-body">{t('mail.body')}</h2>
@@ -55,6 +56,7 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
             </button>
           ))}
         </span>
+        {copied !== null && <CopyButton text={copied} label={t('copy')} />}
       </div>
       {isTruncated && <p className="why">{t('mail.truncated')}</p>}
       {tab === 'html' && html !== null && <HtmlView html={html} view={view} />}
@@ -76,9 +78,6 @@ function LongText({ text, label }: { text: string; label: string }): ReactNode {
   const [isWhole, setWhole] = useState(false);
   return (
     <>
-      <p className="actions">
-        <CopyButton text={text} label={t('copy')} />
-      </p>
       <pre className="mail-text" tabIndex={0} role="group" aria-label={label}>
         {isWhole ? text : text.slice(0, SHOWN_MAX)}
       </pre>
@@ -145,6 +144,7 @@ function Raw({ path }: { path: string }): ReactNode {
         <button type="button" onClick={() => fetched((bytes) => download(bytes, 'message.eml', 'message/rfc822'))}>
           {t('mail.raw.download')}
         </button>
+        {shown !== null && <CopyButton text={shown} label={t('copy')} />}
       </p>
       <FaultLine fault={fault} />
       {shown !== null && <LongText text={shown} label={t('mail.tab.raw')} />}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import type { MessageDetail } from './mail-queries';
 
 /** Outcome of a message: its deliveries, the copies for forward addresses, and the automatic reply. */
@@ -23,7 +24,7 @@ export function MessageOutcome({ message }: { message: MessageDetail }): ReactNo
           <dd>
             {forwards.map(({ address, status: state, detail, email_id: id }) => (
               <div key={address}>
-                <bdi>{address}</bdi> <Status of={state} kind={state === 'pending' ? 'forward' : 'status'} />
+                <Addresses of={[address]} /> <Status of={state} kind={state === 'pending' ? 'forward' : 'status'} />
                 {id !== null && (
                   <>
                     {' '}

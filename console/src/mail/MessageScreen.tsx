@@ -9,6 +9,7 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
+import { Addresses } from './Addresses';
 import { useLeave } from './leave';
 import { type MessageDetail, useMessage } from './mail-queries';
 import { isNamed, MailBody } from './MailBody';
@@ -114,10 +115,8 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                <bdi>
-                  {addresses.slice(0, 20).join(', ')}
-                  {addresses.length > 20 && ` … (${addresses.length})`}
-                </bdi>
+                <Addresses of={addresses.slice(0, 20)} />
+                {addresses.length > 20 && ` … (${addresses.length})`}
               </dd>
             </div>
           ),

@@ -58,13 +58,7 @@ function Facts({ of }: { of: Organization }): ReactNode {
       </div>
       <div>
         <dt>{t('organization.system-destination')}</dt>
-        <dd>
-          {of.system_destination === null ? (
-            t('organization.no-destination')
-          ) : (
-            <ResourceName id={of.system_destination} />
-          )}
-        </dd>
+        <dd>{of.system_destination === null ? '–' : <ResourceName id={of.system_destination} />}</dd>
       </div>
     </dl>
   );
