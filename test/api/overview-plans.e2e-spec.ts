@@ -110,13 +110,13 @@ describe('the overview, with 10,000 targets', () => {
     [
       'failing targets of a day',
       (db) => new OverviewStore(db).failing(ENVIRONMENT, '1h', now - DAY_MS, 10),
-      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      ['application_endpoints_pkey', 'destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
       2_500,
     ],
     [
       'failing targets of a month',
       (db) => new OverviewStore(db).failing(ENVIRONMENT, '1d', now - 30 * DAY_MS, 10),
-      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      ['application_endpoints_pkey', 'destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
       2_500,
     ],
     ['disabled', (db) => new AttentionStore(db).disabled(ENVIRONMENT), ['destinations_disabled_at_idx'], 60],

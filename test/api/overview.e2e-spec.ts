@@ -167,7 +167,12 @@ describe('rollups of the environment and of an application', () => {
       delivered: 0,
       failure_rate: 1,
     });
-    expect(data[1]).toMatchObject({ target: expect.stringMatching(/^ep_/), application, dlq: 2 });
+    expect(data[1]).toMatchObject({
+      target: expect.stringMatching(/^ep_/),
+      name: expect.stringMatching(/^(127\.0\.0\.1|localhost):\d+/),
+      application,
+      dlq: 2,
+    });
     expect(JSON.stringify(data)).not.toContain(endpoint);
     for (const range of ['1h', '7d', '30d'])
       expect((await get(`/v1/metrics/targets?range=${range}&limit=1`)).data).toEqual([data[0]]);

@@ -22,9 +22,7 @@ export function FailingTargets({ targets }: { targets: readonly FailingTarget[] 
         application === null ? (
           <IdLink id={target}>{name}</IdLink>
         ) : (
-          <PathLink to={`/${env}/applications/${application}/endpoints/${target}`}>
-            {name === '' ? target : name}
-          </PathLink>
+          <PathLink to={`/${env}/applications/${application}/endpoints/${target}`}>{name}</PathLink>
         ),
       isFlexible: true,
     },

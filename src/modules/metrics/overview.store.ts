@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
+import { TARGET_NAME } from '#modules/destinations/target-name.contract.js';
 import type { Counts } from './rollups.store.js';
 import type { MetricsWindow } from './windows.js';
 
@@ -75,7 +76,7 @@ const FAILING: Statement = {
       where environment_id = $1 and resolution = $2 and start >= to_timestamp($3::float8 / 1000) and is_failing
         group by key_id
     ), worst as (
-      select d.id, d.name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1
+      select d.id, ${TARGET_NAME} as name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1
         and d.id = f.key_id
       order by f.ended desc, f.failures desc, d.id desc limit $4
     )
