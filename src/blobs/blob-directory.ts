@@ -1,51 +1,52 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlobDirectoriesStore } from './blob-directories.store.js';
+import type { BlobDirectoryStore } from './blob-directory.store.js';
 import { ensureDirectory, nullWhenMissing, syncDirectory, writeDurably } from './durable-files.js';
 
-const MARKER = 'posthorn-blobs';
+const NAME = 'posthorn-blobs';
+const MARKER = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The directory of `BLOB_STORE=file:`. Its marker file contains an id, which the database stores, too. Without the
- * marker, an unmounted volume would look like a directory whose blobs were deleted.
+ * The directory of `BLOB_STORE=file:`. Its marker file has a content that the database stores, too. Without the marker,
+ * an unmounted volume would look like a directory whose blobs were deleted.
  */
 export class BlobDirectory {
-  /** Id that the marker must contain. Null until the directory was checked for the first time. */
-  private id: string | null = null;
+  /** Content that the marker must have. Null until the directory was checked for the first time. */
+  private marker: string | null = null;
 
   constructor(
     readonly root: string,
-    private readonly known: Pick<BlobDirectoriesStore, 'find' | 'findOrAdd'>,
+    private readonly known: Pick<BlobDirectoryStore, 'find' | 'findOrAdd'>,
   ) {}
 
   /**
-   * Creates the marker if this database has never used the directory. Throws if the marker is missing or belongs to
-   * another directory.
+   * Creates the marker if this database has never used a directory. Throws if the marker is missing or belongs to
+   * another database.
    */
   async check(): Promise<void> {
-    this.id ??= (await this.known.find(this.root)) ?? (await this.known.findOrAdd(this.root, () => this.begin()));
-    if ((await this.marker()) === this.id) return;
+    this.marker ??= (await this.known.find()) ?? (await this.known.findOrAdd(() => this.begin()));
+    if ((await this.read()) === this.marker) return;
     throw new Error(
-      `The file ${MARKER} in the directory ${this.root} must contain ${this.id}, but is missing or different. Is the volume mounted?`,
+      `The file ${NAME} in the directory ${this.root} must contain ${this.marker}, but is missing or different. Is the volume mounted?`,
     );
   }
 
-  /** Returns the id in the marker. Creates the marker if there is none, and the directory. */
+  /** Returns the content of the marker. Creates the directory and the marker if there is none. */
   private async begin(): Promise<string> {
-    const found = await this.marker();
-    if (found !== null) return found;
-    const id = randomUUID();
+    const found = await this.read();
+    if (found !== null && MARKER.test(found)) return found;
+    const marker = randomUUID();
     await ensureDirectory(this.root);
-    const temporary = path.join(this.root, `${MARKER}.${id}`);
-    await writeDurably(temporary, Buffer.from(id));
-    await rename(temporary, path.join(this.root, MARKER));
+    const temporary = path.join(this.root, `${NAME}.${marker}`);
+    await writeDurably(temporary, Buffer.from(marker));
+    await rename(temporary, path.join(this.root, NAME));
     await syncDirectory(this.root);
-    return id;
+    return marker;
   }
 
-  private async marker(): Promise<string | null> {
-    const text = await readFile(path.join(this.root, MARKER), 'utf8').catch(nullWhenMissing);
+  private async read(): Promise<string | null> {
+    const text = await readFile(path.join(this.root, NAME), 'utf8').catch(nullWhenMissing);
     return text?.trim() ?? null;
   }
 }

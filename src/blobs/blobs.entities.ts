@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Id } from '#kernel/ids.js';
 
 /** A chunk of a blob. Partitioned by the day on which retention ends. */
@@ -26,14 +26,14 @@ export class BlobChunkEntity {
   content: Buffer;
 }
 
-/** A directory of `BLOB_STORE=file:` that this database has used. */
-@Entity('blob_directories')
+/** The directory of `BLOB_STORE=file:` that this database uses. The table has at most one row. */
+@Entity('blob_directory')
+@Check('blob_directory_id_check', 'id = 1')
 export class BlobDirectoryEntity {
-  /** Absolute path, as configured. */
-  @PrimaryColumn('text', { primaryKeyConstraintName: 'blob_directories_pkey' })
-  path: string;
+  @PrimaryColumn('smallint', { default: 1, primaryKeyConstraintName: 'blob_directory_pkey' })
+  id: number;
 
   /** Content of the directory's marker file. */
   @Column('uuid')
-  id: string;
+  marker: string;
 }

@@ -4,8 +4,8 @@ import { EgressAgent } from '#egress/agent.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
-import { BlobDirectoriesStore } from './blob-directories.store.js';
 import { BlobDirectory } from './blob-directory.js';
+import { BlobDirectoryStore } from './blob-directory.store.js';
 import { BlobSweep } from './blob-sweep.js';
 import { BlobStore } from './contract.js';
 import { ExtensionBlobs } from './extension-blobs.js';
@@ -29,7 +29,7 @@ import { S3Blobs } from './s3-blobs.js';
         if (blobStore.kind === 's3') return new S3Blobs(blobStore, agent);
         if (blobStore.kind === 'extension') return new ExtensionBlobs(blobStore.name, discovery);
         if (blobStore.kind === 'file')
-          return new FileBlobs(new BlobDirectory(blobStore.directory, new BlobDirectoriesStore(database)));
+          return new FileBlobs(new BlobDirectory(blobStore.directory, new BlobDirectoryStore(database)));
         return new PostgresBlobs(database);
       },
       inject: [Config, Database, EgressAgent, DiscoveryService],

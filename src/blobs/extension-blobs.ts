@@ -1,7 +1,6 @@
 import { Logger, type OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
-import type { ApiError } from '#kernel/errors.js';
 import { namedProvider } from '#kernel/extension-points.js';
 import { CHUNK_BYTES } from './chunks.js';
 import { type BlobKey, BlobStorage, BlobStore, NamedBlobStore, type Swept } from './contract.js';
@@ -131,17 +130,16 @@ export class ExtensionBlobs extends BlobStore implements OnModuleInit {
   }
 
   private async call<T>(
-    refusal: (cause: unknown) => ApiError,
+    refusal: typeof unwritable,
     work: (store: NamedBlobStore) => Promise<T>,
     limitMs = this.limitMs,
   ): Promise<T> {
     const { store } = this;
-    if (store === null) throw refusal(null);
+    if (store === null) throw refusal('It is not ready.', this.logger);
     try {
       return await withDeadline(limitMs, () => work(store));
     } catch (error) {
-      this.logger.error(`The blob store ${this.name} failed: ${error instanceof Error ? error.stack : String(error)}`);
-      throw refusal(error);
+      throw refusal(error, this.logger);
     }
   }
 }

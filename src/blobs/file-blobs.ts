@@ -17,9 +17,9 @@ const ABANDONED_MS = DAY_MS;
 /**
  * Stores blobs as files of a directory that all processes share: `<environment>/<last two digits>/<id>`.
  *
- * First writes an empty marker file `expiring/<day>/<environment>.<id>`, which names the expiry day. Then writes the
- * blob to `tmp` and renames it, so no partial file has a final name. A crash leaves only a marker or a file in `tmp`,
- * which `sweep` removes.
+ * First writes an empty file `expiring/<day>/<environment>.<id>`, which names the expiry day. Then writes the blob to
+ * `tmp` and renames it, so no partial file has a final name. A crash leaves only a file in `expiring` or `tmp`, which
+ * `sweep` removes.
  */
 export class FileBlobs extends BlobStore implements OnModuleInit {
   private readonly logger = new Logger(FileBlobs.name);
@@ -28,9 +28,9 @@ export class FileBlobs extends BlobStore implements OnModuleInit {
     super();
   }
 
-  /** Logs a warning if the directory cannot be used now. The service starts, because most of it needs no blobs. */
-  async onModuleInit(): Promise<void> {
-    await this.directory.check().catch((error: Error) => this.logger.warn(error.message));
+  /** Logs a warning if the directory cannot be used now. Does not wait, because a network volume may never respond. */
+  onModuleInit(): void {
+    void this.directory.check().catch((error: Error) => this.logger.warn(error.message));
   }
 
   put(key: BlobKey, bytes: Buffer): Promise<void> {
@@ -48,11 +48,13 @@ export class FileBlobs extends BlobStore implements OnModuleInit {
     const file = this.fileOf(environmentId, id);
     try {
       const found = await stat(file).catch(nullWhenMissing);
-      if (found !== null) return chunksOf(file, offset, found.size);
+      if (found !== null) return this.chunks(file, offset, found.size);
       await this.directory.check();
-      return null;
+      // The volume may have been mounted in between.
+      const again = await stat(file).catch(nullWhenMissing);
+      return again === null ? null : this.chunks(file, offset, again.size);
     } catch (error) {
-      throw unreadable(error);
+      throw unreadable(error, this.logger);
     }
   }
 
@@ -61,7 +63,7 @@ export class FileBlobs extends BlobStore implements OnModuleInit {
     try {
       if ((await unlink(file).catch(nullWhenMissing)) === null) await this.directory.check();
     } catch (error) {
-      throw unwritable(error);
+      throw unwritable(error, this.logger);
     }
   }
 
@@ -109,9 +111,19 @@ export class FileBlobs extends BlobStore implements OnModuleInit {
       await writeDurably(temporary, bytes);
       await rename(temporary, file);
       await syncDirectory(path.dirname(file));
+      // If the volume was unmounted in between, the blob is below the mount point.
+      await this.directory.check();
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => undefined);
-      throw unwritable(error);
+      throw unwritable(error, this.logger);
+    }
+  }
+
+  private async *chunks(file: string, offset: number, size: number): AsyncGenerator<Buffer> {
+    try {
+      yield* chunksOf(file, offset, size);
+    } catch (error) {
+      throw error instanceof BlobGone ? error : unreadable(error, this.logger);
     }
   }
 

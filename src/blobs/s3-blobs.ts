@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { Logger } from '@nestjs/common';
 import type { EgressAgent } from '#egress/agent.js';
 import { outsideOfLambda, sdkSettings } from '#egress/aws-sdk.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
@@ -25,11 +26,12 @@ type Sdk = typeof import('@aws-sdk/client-s3');
 /**
  * Stores blobs as objects of a bucket: `<environment>/<last two digits>/<id>`.
  *
- * First writes an empty marker object `expiring/<day>/<environment>.<id>`, which names the expiry day. A crash leaves
- * only a marker, which `sweep` removes on that day. S3 writes atomically, and success means durable. The SDK is loaded
+ * First writes an empty object `expiring/<day>/<environment>.<id>`, which names the expiry day. A crash leaves only this
+ * object, which `sweep` removes on that day. S3 writes atomically, and success means durable. The SDK is loaded
  * at the first use.
  */
 export class S3Blobs extends BlobStore {
+  private readonly logger = new Logger(S3Blobs.name);
   private readonly open = memoizeAsync(() => this.connect());
 
   constructor(
@@ -50,7 +52,7 @@ export class S3Blobs extends BlobStore {
       );
       await client.send(new sdk.PutObjectCommand({ ...this.at(blobKey(environmentId, id)), Body: bytes }));
     } catch (error) {
-      throw unwritable(error);
+      throw unwritable(error, this.logger);
     }
   }
 
@@ -67,7 +69,7 @@ export class S3Blobs extends BlobStore {
       await client.send(new sdk.GetObjectCommand({ ...this.at(key), Range: 'bytes=0-0' })).catch(nullWhenMissing);
       return null;
     } catch (error) {
-      throw unreadable(error);
+      throw unreadable(error, this.logger);
     }
   }
 
@@ -77,7 +79,7 @@ export class S3Blobs extends BlobStore {
       const { sdk, client } = await this.open();
       await client.send(new sdk.DeleteObjectCommand(this.at(key)));
     } catch (error) {
-      throw unwritable(error);
+      throw unwritable(error, this.logger);
     }
   }
 
@@ -98,7 +100,7 @@ export class S3Blobs extends BlobStore {
         const marks = Contents.flatMap(({ Key }) => Key ?? []);
         if (marks.length === 0) break;
         await this.removeAll(marks.flatMap((mark) => this.markedBy(mark) ?? []));
-        // Removes the expiry markers after their blobs. If a blob was not removed, its marker remains for a later
+        // Removes the expiry objects after their blobs. If a blob was not removed, its expiry object remains for a later
         // sweep.
         await this.removeAll(marks);
         removed += marks.length;
@@ -107,7 +109,7 @@ export class S3Blobs extends BlobStore {
     return { removed, isMore: false };
   }
 
-  /** Returns the key of the blob that an expiry marker names, or null if the object is not such a marker. */
+  /** Returns the key of the blob that an expiry object names, or null if the object is not such an object. */
   private markedBy(mark: string): string | null {
     const [, environment, id] = MARK.exec(mark.slice(mark.lastIndexOf('/') + 1)) ?? [];
     return environment === undefined || id === undefined ? null : this.place.prefix + blobKey(Number(environment), id);
@@ -158,15 +160,23 @@ export class S3Blobs extends BlobStore {
   }
 
   private async *chunks(key: string, offset: number, size: number): AsyncGenerator<Buffer> {
-    const { sdk, client } = await this.open();
     for (let at = offset; at < size; at += RANGE_BYTES) {
       const last = Math.min(at + RANGE_BYTES, size) - 1;
-      const part = await client
-        .send(new sdk.GetObjectCommand({ ...this.at(key), Range: `bytes=${at}-${last}` }))
-        .catch(nullWhenMissing);
-      const bytes = part?.Body === undefined ? null : Buffer.from(await part.Body.transformToByteArray());
+      const bytes = await this.range(key, `bytes=${at}-${last}`);
       if (bytes?.length !== last - at + 1) throw new BlobGone();
       for (let from = 0; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES);
+    }
+  }
+
+  private async range(key: string, range: string): Promise<Buffer | null> {
+    try {
+      const { sdk, client } = await this.open();
+      const part = await client
+        .send(new sdk.GetObjectCommand({ ...this.at(key), Range: range }))
+        .catch(nullWhenMissing);
+      return part?.Body === undefined ? null : Buffer.from(await part.Body.transformToByteArray());
+    } catch (error) {
+      throw unreadable(error, this.logger);
     }
   }
 

@@ -134,7 +134,7 @@ import { ForwardedEmails1732690540100 } from '../../migrations/1732690540100-for
 import { RepliesToEmails1732690540200 } from '../../migrations/1732690540200-replies-to-emails.js';
 import { TemplateUnsubscribe1732690700000 } from '../../migrations/1732690700000-template-unsubscribe.js';
 import { DedupeIdsIndex1732690710000 } from '../../migrations/1732690710000-dedupe-ids-index.js';
-import { BlobDirectories1732690720000 } from '../../migrations/1732690720000-blob-directories.js';
+import { BlobDirectory1732690720000 } from '../../migrations/1732690720000-blob-directory.js';
 
 /** All entities of the database. Listed by name instead of by glob, so that a missing file prevents the start. */
 export const ENTITIES = [
@@ -282,7 +282,7 @@ export const MIGRATIONS = [
   RepliesToEmails1732690540200,
   TemplateUnsubscribe1732690700000,
   DedupeIdsIndex1732690710000,
-  BlobDirectories1732690720000,
+  BlobDirectory1732690720000,
 ];
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { BlobDirectoriesStore } from '../../src/blobs/blob-directories.store.js';
+import { BlobDirectoryStore } from '../../src/blobs/blob-directory.store.js';
 import { CHUNK_BYTES } from '../../src/blobs/chunks.js';
 import type { BlobStore } from '../../src/blobs/contract.js';
 import { PostgresBlobs } from '../../src/blobs/postgres-blobs.store.js';
@@ -228,8 +228,13 @@ describe('blobs in files', () => {
   });
 
   it('503 while the volume is not mounted: nothing counts as deleted, and nothing is written beside the volume', async () => {
-    const [root, away] = [path.join(directory, 'volume'), path.join(directory, 'away')];
-    const known = new BlobDirectoriesStore(database);
+    const [root, away, empty] = ['volume', 'away', 'empty'].map((name) => path.join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    await source.query('delete from blob_directory');
+    const known = new BlobDirectoryStore(database);
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
     await fileBlobs(root, known).put(blob, bytesOf(10));
     const running = fileBlobs(root, known);
@@ -237,7 +242,7 @@ describe('blobs in files', () => {
 
     await rename(root, away);
     await mkdir(root);
-    for (const files of [running, fileBlobs(root, known)]) {
+    for (const files of [running, fileBlobs(root, known), fileBlobs(empty, known)]) {
       await expect(files.read(blob)).rejects.toMatchObject({ type: 'unavailable' });
       await expect(files.remove(blob)).rejects.toMatchObject({ type: 'unavailable' });
       await expect(files.put({ ...blob, id: ids.next() }, bytesOf(10))).rejects.toMatchObject({
@@ -253,7 +258,8 @@ describe('blobs in files', () => {
   });
 
   it('a directory that has blobs, but no marker, is adopted, by processes that start at the same time', async () => {
-    const [root, known] = [path.join(directory, 'older'), new BlobDirectoriesStore(database)];
+    const [root, known] = [path.join(directory, 'older'), new BlobDirectoryStore(database)];
+    await source.query('delete from blob_directory');
     const blob = { environmentId: 1, id: ids.next(), expiresOnDay: TODAY };
     await fileBlobs(root).put(blob, bytesOf(10));
     await rm(path.join(root, 'posthorn-blobs'));
@@ -262,7 +268,7 @@ describe('blobs in files', () => {
     await Promise.all([1, 2, 3].map(() => fileBlobs(root, known).put({ ...blob, id: ids.next() }, bytesOf(10))));
 
     expect(read.map((bytes) => bytes?.length)).toEqual([10, 10, 10]);
-    expect(await known.find(root)).toBe(await readFile(path.join(root, 'posthorn-blobs'), 'utf8'));
+    expect(await known.find()).toBe(await readFile(path.join(root, 'posthorn-blobs'), 'utf8'));
   });
 
   it('503: reports that nothing was accepted if the directory is not writable', async () => {
