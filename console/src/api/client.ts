@@ -154,7 +154,7 @@ async function watched(request: Request): Promise<Response> {
     const said = Date.parse(response.headers.get('date') ?? '');
     // Ignores a difference of up to two seconds, because the `Date` header has a resolution of one second.
     if (!Number.isNaN(said)) clockOffMs = Math.abs(said - atMs) > 2_000 ? said - atMs : 0;
-    noteAnswer(response.status);
+    noteAnswer(response.status, response.headers.has('x-request-id'));
     return response;
   } catch (error) {
     if (request.signal.aborted) throw error;

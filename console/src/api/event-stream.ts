@@ -1,5 +1,5 @@
 import { type Environment, type EventItem, ownSession, SERVICE } from './client';
-import { noteAnswer, noteSilence } from './reachability';
+import { noteSilence, noteStream } from './reachability';
 
 /** A change to an event, and the event's state after the change. */
 export interface StreamedChange extends Omit<EventItem, 'attempt_count' | 'last_attempt' | 'next_attempt_at'> {
@@ -22,8 +22,6 @@ const AGAIN_MS = 2_000;
 const AGAIN_MS_MAX = 60_000;
 /** Time without a stream before an outage is reported. Browsers reconnect within this time after a service restart. */
 const SILENT_MS = 4_000;
-/** Status of a response that is a stream. */
-const STREAMED = 200;
 
 /**
  * Opens the event stream and returns a function that closes it. The stream is open only while the page is visible,
@@ -47,7 +45,7 @@ export function listenToEvents(
     source.addEventListener('open', () => {
       onActivity();
       againMs = AGAIN_MS;
-      noteAnswer(STREAMED);
+      noteStream();
     });
     source.addEventListener('error', () => {
       if (source?.readyState !== EventSource.CLOSED) {
@@ -88,7 +86,7 @@ function streamOf(
   const source = new EventSource(`${SERVICE}v1/events/stream?${query.toString()}`);
   const on = (kind: string, act: (data: string) => void): void =>
     source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
-      noteAnswer(STREAMED);
+      noteStream();
       act(data);
     });
   on('ready', ready);

@@ -13,7 +13,7 @@ export interface Outage {
   lastSuccessAt: number | null;
 }
 
-/** Statuses with which a proxy answers if it cannot reach the service, or the service if it cannot work. */
+/** Statuses with which a proxy answers if it cannot reach the service. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504]);
 
 let now: Reachability = { outage: null, isSignedOut: false, isReplaced: false };
@@ -31,13 +31,19 @@ export function onReachability(listener: () => void): () => void {
 }
 
 /**
- * Records the status of a response. A 500 concerns only its own call, so it is not an outage. It is not a successful
- * response either.
+ * Records the status of a response. `isOwn`: the service itself sent it, not a proxy. A 500 or 503 of the service
+ * concerns only its own call, so it is not an outage. It is not a successful response either.
  */
-export function noteAnswer(status: number): void {
-  if (UNAVAILABLE.has(status)) return noteSilence();
+export function noteAnswer(status: number, isOwn: boolean): void {
+  if (!isOwn && UNAVAILABLE.has(status)) return noteSilence();
   if (status < 400) lastSuccessAt = Date.now();
   change({ ...now, outage: null, isSignedOut: status === 401 });
+}
+
+/** Records that the event stream works. Other calls decide whether the user is signed in. */
+export function noteStream(): void {
+  lastSuccessAt = Date.now();
+  change({ ...now, outage: null });
 }
 
 export function noteSilence(): void {

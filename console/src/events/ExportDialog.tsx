@@ -74,13 +74,13 @@ export function ExportDialog({ of, onClose }: { of: Exported; onClose: () => voi
           </select>
         </label>
       </p>
+      {progress !== null && waitSeconds > 0 && <p role="timer">{t('waits', { seconds: waitSeconds })}</p>}
       {progress !== null && (
         <p role="status">
           {count !== undefined && !count.is_capped && (
             <progress max={Math.max(1, count.count)} value={progress.done} aria-label={t('export')} />
           )}{' '}
           {t('export.progress', { count: progress.done })}
-          {waitSeconds > 0 && ` ${t('waits', { seconds: waitSeconds })}`}
         </p>
       )}
     </Confirm>

@@ -9,7 +9,8 @@ interface LoadingProps {
 
 /** Loading indicator. If the service requested a wait, it also shows when the request is repeated. */
 export function Loading({ fault }: LoadingProps): ReactNode {
-  return <span role="status">{useWait(fault) ?? t('loading')}</span>;
+  const wait = useWait(fault);
+  return wait === null ? <span role="status">{t('loading')}</span> : <span role="timer">{wait}</span>;
 }
 
 /** Placeholder that fills the space of the event table while the events load. */
@@ -36,7 +37,7 @@ const SKELETON_ROWS = 12;
 
 function Wait({ fault }: LoadingProps): ReactNode {
   const wait = useWait(fault);
-  return wait === null ? null : <p role="status">{wait}</p>;
+  return wait === null ? null : <p role="timer">{wait}</p>;
 }
 
 /** Returns a sentence about the rest of the wait that the service requested, or null if there is none. */

@@ -6,12 +6,13 @@ import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
 import { HtmlView } from './HtmlView';
-import { useEmail } from './mail-queries';
+import { useEmail, useEmailContent } from './mail-queries';
 
 /** A test email of a template, exactly as it was sent. */
 export function SentTest({ id, isOutdated }: { id: string; isOutdated: boolean }): ReactNode {
   const { api, environment: env } = useSigned();
   const { data, error } = useEmail(id);
+  const content = useEmailContent(id, data !== undefined && data.size_bytes > 0);
   return (
     <>
       <p>
@@ -21,14 +22,14 @@ export function SentTest({ id, isOutdated }: { id: string; isOutdated: boolean }
         </Link>
       </p>
       {isOutdated && <p className="quiet">{t('template.test-outdated')}</p>}
-      <FaultLine fault={error} />
-      {data !== undefined && data.size_bytes > 0 ? (
+      <FaultLine fault={error ?? content.error} />
+      {content.data ? (
         <HtmlView
-          html={data.html ?? ''}
+          html={content.data.html ?? ''}
           view={async () => (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id } } }))).token}
         />
       ) : (
-        error === null && <p role="status">{t('loading')}</p>
+        error === null && content.error === null && <p role="status">{t('loading')}</p>
       )}
     </>
   );

@@ -29,12 +29,13 @@ export function useEmails(filters: EmailFilters) {
   );
 }
 
-/** Queries one email. Refetches often until it has a final state and its first attempt is recorded. */
+/** Queries one email without its content. Refetches often until it has a final state and its first attempt is recorded. */
 export function useEmail(id: string) {
   const { api, environment } = useSigned();
   return useQuery({
     queryKey: ['email', environment, id],
-    queryFn: ({ signal }) => answered(api.GET('/v1/emails/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v1/emails/{id}', { params: { path: { id }, query: { content: false } }, signal })),
     refetchInterval: ({ state: { data } }) =>
       data !== undefined &&
       data.status !== 'suppressed' &&

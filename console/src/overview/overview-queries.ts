@@ -57,7 +57,10 @@ export function useOverview(range: Range) {
     attention,
     targets,
     running,
-    isLoading: [overview, attention, targets, running].some((query) => query.isLoading),
+    // A part that failed is not awaited again, because that would replace the other parts by placeholders.
+    isLoading: [overview, attention, targets, running].some(
+      ({ isLoading, errorUpdateCount }) => isLoading && errorUpdateCount === 0,
+    ),
     tasks: [figures, concerns, figures, jobs, figures, failing].filter((task) => task !== undefined),
   };
 }

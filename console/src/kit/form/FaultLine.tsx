@@ -12,19 +12,19 @@ import { RetryQuery } from './RetryQuery';
  * nothing without a fault.
  */
 export function FaultLine({ fault }: { fault: unknown }): ReactNode {
-  return fault === null || fault === undefined ? null : <FaultBox of={{ faults: [fault], names: [] }} />;
+  return fault === null || fault === undefined ? null : <FaultBox of={{ key: '', faults: [fault], names: [] }} />;
 }
 
 /** Shows the faults of a page whose parts are loaded by separate calls. Equal faults are shown once. */
 export function FaultLines({ parts }: { parts: readonly LoadedPart[] }): ReactNode {
-  return groupFaults(parts).map((group) => <FaultBox key={group.names[0]} of={group} />);
+  return groupFaults(parts).map((group) => <FaultBox key={group.key} of={group} />);
 }
 
 function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
   const { language } = usePreferences();
   const [fault] = faults as FaultFields[];
-  const { fields = [], details = {}, retryAfterSeconds } = fault ?? {};
-  const waitSeconds = retryAfterSeconds ?? 0;
+  const { fields = [], details = {} } = fault ?? {};
+  const waitSeconds = Math.max(...(faults as FaultFields[]).map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));
   const leftSeconds = useSecondsLeft(waitSeconds, fault);
   const { headline, original } = headlineOf(fault ?? {}, language);
   const requestIds = (faults as FaultFields[]).flatMap(({ requestId }) => requestId ?? []);

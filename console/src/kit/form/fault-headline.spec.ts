@@ -24,7 +24,6 @@ describe('headlineOf', () => {
   it.each([
     [500, 'A detail.', 'internal error'],
     [502, 'HTTP 502', 'temporarily unavailable'],
-    [503, 'The service cannot reach its database.', 'temporarily unavailable'],
   ])('%i with the message "%s": repeats the message', (status, message, expected) => {
     const { headline, original } = headlineOf(faultOf(status, 'internal', message), 'en');
 
@@ -35,6 +34,7 @@ describe('headlineOf', () => {
   it.each([
     [404, 'not_found', 'No such destination.'],
     [413, 'internal', 'HTTP 413'],
+    [503, 'internal', 'The service cannot reach its database.'],
   ])('%i %s: the message is the headline', (status, type, message) => {
     expect(headlineOf(faultOf(status, type, message), 'en')).toEqual({ headline: message, original: null });
   });

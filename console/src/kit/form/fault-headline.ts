@@ -23,15 +23,24 @@ export function headlineOf(fault: FaultFields, language: string): { headline: st
   const key = `fault.reason.${String(details['reason'])}`;
   if (key in en) return { headline: t(key as MessageKey), original: null };
   const message = fault instanceof Error ? fault.message : null;
-  if (type === 'internal' && status >= 500) return { headline: internalHeadline(status), original: forUsers(message) };
+  if (type === 'internal' && status >= 500) return internalHeadline(status, forUsers(message), language);
   const german = language === 'de' ? germanHeadline(type) : null;
   if (german !== null) return { headline: german, original: message };
   return { headline: message ?? t('wrong.title'), original: null };
 }
 
-/** Returns the headline of an error of the service itself. The API's messages address the author of an API client. */
-function internalHeadline(status: number): string {
-  return t(status === 500 ? 'fault.internal' : 'fault.unavailable');
+/**
+ * Returns the headline of an error of the service or of a proxy. The service's message for a 501 or 503 says what is
+ * unavailable. Its message for a 500 addresses the author of an API client.
+ */
+function internalHeadline(
+  status: number,
+  message: string | null,
+  language: string,
+): { headline: string; original: string | null } {
+  if (status !== 500 && language === 'en' && message !== null && !/^HTTP \d/.test(message))
+    return { headline: message, original: null };
+  return { headline: t(status === 500 ? 'fault.internal' : 'fault.unavailable'), original: message };
 }
 
 /** Returns the service's message, or null if it advises to use an Idempotency-Key, which users of the console cannot. */

@@ -15,8 +15,8 @@ describe('groupFaults', () => {
         { name: 'Targets', fault: second },
       ]),
     ).toEqual([
-      { faults: [first, second], names: ['Totals', 'Targets'] },
-      { faults: [other], names: ['Jobs'] },
+      { key: 'internal 500 a', faults: [first, second], names: ['Totals', 'Targets'] },
+      { key: 'internal 503 a', faults: [other], names: ['Jobs'] },
     ]);
   });
 

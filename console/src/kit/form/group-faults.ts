@@ -8,6 +8,8 @@ export interface LoadedPart {
 
 /** Parts of a page that failed with equal errors. */
 export interface FaultGroup {
+  /** Identifies the group while its parts are loaded again. */
+  key: string;
   faults: unknown[];
   names: string[];
 }
@@ -20,7 +22,7 @@ export function groupFaults(parts: readonly LoadedPart[]): FaultGroup[] {
     const { type, status } = fault as FaultFields;
     const key = [type, status, fault instanceof Error ? fault.message : ''].join(' ');
     const known = groups.get(key);
-    if (known === undefined) groups.set(key, { faults: [fault], names: [name] });
+    if (known === undefined) groups.set(key, { key, faults: [fault], names: [name] });
     else {
       known.faults.push(fault);
       known.names.push(name);

@@ -10,8 +10,9 @@ export function useSecondsLeft(seconds: number, wait: unknown): number {
   useEffect(() => {
     if (seconds === 0) return;
     const timer = setInterval(() => {
-      setNow(performance.now());
-      if (performance.now() >= endMs) clearInterval(timer);
+      const tickMs = performance.now();
+      setNow(tickMs);
+      if (tickMs >= endMs) clearInterval(timer);
     }, TICK_MS);
     return () => clearInterval(timer);
   }, [seconds, endMs]);

@@ -108,7 +108,7 @@ export const emailDe: Readonly<Record<keyof typeof emailEn, string>> = {
   reputation: 'Reputation',
   'reputation.healthy':
     'Bounce- und Beschwerderate liegen unter den Grenzen. Die Grenzen gelten ab {count} Empfängern in 24 Stunden.',
-  'reputation.none': 'Keine E-Mails in den letzten 7 Tagen',
+  'reputation.none': 'Keine gezählten E-Mails in den letzten 7 Tagen',
   'reputation.none-text': 'Die Grenzen gelten ab {count} Empfängern in 24 Stunden.',
   'reputation.at_risk.bounce_rate': 'Die Bounce-Rate hat die Warngrenze erreicht.',
   'reputation.at_risk.complaint_rate': 'Die Beschwerderate hat die Warngrenze erreicht.',

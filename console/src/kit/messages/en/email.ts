@@ -100,7 +100,7 @@ export const emailEn = {
   reputation: 'Reputation',
   'reputation.healthy':
     'Bounce and complaint rates are below the limits. Limits apply at {count} or more recipients in 24 hours.',
-  'reputation.none': 'No emails in the last 7 days',
+  'reputation.none': 'No counted emails in the last 7 days',
   'reputation.none-text': 'Limits apply at {count} or more recipients in 24 hours.',
   'reputation.at_risk.bounce_rate': 'The bounce rate reached its warning limit.',
   'reputation.at_risk.complaint_rate': 'The complaint rate reached its warning limit.',
