@@ -193,7 +193,8 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
       new Set(['/v1/metrics/overview', '/v1/attention', '/v1/metrics/targets', '/v1/replays']),
     );
     expect(whileHidden).toEqual([]);
-    expect(asked).toHaveLength(1);
+    // Not all four at once. On a slow machine, the next beat may already have begun.
+    expect([1, 2]).toContain(asked.length);
   });
 
   it('destinations: found by name and circuit, with the last day of each, and one with plots, schedule, next probe, recovery and cancellation', async () => {
