@@ -138,6 +138,31 @@ const LONG_NAME = 'Ships '.repeat(20).trim();
       await page.getByRole('button', { name: 'Compact rows' }).click();
     });
 
+    it('on a phone, a row has two lines: type and status, target and time', async () => {
+      await shown.open('events');
+      await row(LONG_TYPE).waitFor();
+      await page.setViewportSize({ width: 375, height: 812 });
+      await until(
+        () => heightOf(LONG_TYPE),
+        (px) => px === 60,
+      );
+      const boxes = await row(LONG_TYPE)
+        .getByRole('cell')
+        .evaluateAll((cells) => cells.slice(1).map((cell) => cell.getBoundingClientRect().toJSON() as DOMRect));
+      const [type, status, target, received] = boxes;
+
+      expect(type?.width).toBeGreaterThan(150);
+      for (const [left, right] of [
+        [type, status],
+        [target, received],
+      ])
+        expect(Math.abs((left?.y ?? 0) - (right?.y ?? 99))).toBeLessThan(6);
+      expect((target?.y ?? 0) - (type?.y ?? 0)).toBeGreaterThan(15);
+      expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(375);
+      expect(await shown.violations('03-phone')).toEqual([]);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    });
+
     const heightOf = async (type: string): Promise<number> => (await row(type).boundingBox())?.height ?? 0;
 
     it('an event shows its whole life in one timeline, newest first, with the details of an attempt behind it', async () => {

@@ -11,6 +11,7 @@ import { showFullText } from '../kit/table/show-full-text';
 import { type ColumnWidths, useColumnWidths } from '../kit/table/use-column-widths';
 import { Time } from '../kit/time/Time';
 import { useNow } from '../kit/time/use-now';
+import { PHONE, useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import { type ColumnId, COLUMNS, type EventSearch, gridOf, isNumeric } from './columns';
 import type { EventList } from './event-list';
@@ -20,8 +21,9 @@ import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
 import { isEmail } from './response-status';
 
-/** Height of a row by density, as in the style sheet. */
+/** Heights of a row by density, as in the style sheet. On a phone, a row has two lines. */
 const ROW_PX = { comfortable: 40, compact: 30 } as const;
+const PHONE_ROW_PX = { comfortable: 60, compact: 50 } as const;
 const NOW_EVERY_MS = 10_000;
 /** Name of the list in stored preferences. */
 const LIST = 'events';
@@ -53,7 +55,7 @@ export function EventTable({
   const { count } = rows;
   const box = useRef<HTMLDivElement>(null);
   const { density } = usePreferences();
-  const rowPx = ROW_PX[density];
+  const rowPx = (useMedia(PHONE) ? PHONE_ROW_PX : ROW_PX)[density];
   const nowMs = useNow(serviceNowMs, NOW_EVERY_MS);
   const virtual = useVirtualizer({
     count,
@@ -119,7 +121,7 @@ export function EventTable({
 }
 
 function Head({ columns, sizing }: { columns: readonly ColumnId[]; sizing: ColumnWidths }): ReactNode {
-  const shown = COLUMNS.filter(({ id }) => columns.includes(id));
+  const shown = columns.flatMap((column) => COLUMNS.filter(({ id }) => id === column));
   return (
     <div role="rowgroup" className="table-head">
       <div role="row" aria-rowindex={1} className="event-row">

@@ -35,8 +35,8 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'next',
   'received',
 ];
-/** Columns that are shown on a phone. */
-export const NARROW_COLUMNS: readonly ColumnId[] = ['status', 'type', 'received'];
+/** Columns that are shown on a phone: two in each of the two lines of a row. */
+export const NARROW_COLUMNS: readonly ColumnId[] = ['type', 'status', 'target', 'received'];
 
 /** Query parameters of the list's URL: the filters, and the columns unless they are the default ones. */
 export interface EventSearch extends EventFilters {
