@@ -141,6 +141,16 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('06-endpoint')).toEqual([]);
   });
 
+  it('the event of an endpoint of a customer shows the name of the endpoint, which links to its events', async () => {
+    await page.locator('tbody').getByRole('link').first().click();
+    const name = page.locator('dl.facts').getByRole('link', { name: `${new URL(receiver.url).host}/acme` });
+    await name.waitFor();
+
+    expect(await name.getAttribute('href')).toMatch(/\/events\?endpoint=ep_[0-9A-Z]{26}$/);
+    expect(await page.locator('dl.facts').getByText(/^ep_/).count()).toBe(0);
+    expect(await shown.violations('06-event')).toEqual([]);
+  });
+
   it('a failing customer is highlighted in the list and found by uid, and a job recovers the failed events', async () => {
     await server.api('POST', '/v1/app', { uid: 'broken-inc', name: 'Broken Inc.' });
     await server.api('POST', '/v1/app/broken-inc/endpoints', { url: `${receiver.url}/broken` });

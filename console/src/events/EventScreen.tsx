@@ -122,7 +122,9 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
     [
       t('fact.endpoint'),
       endpoint,
-      endpoint !== null && <EndpointLink endpoint={endpoint} isReceiving={direction === 'inbound'} />,
+      endpoint !== null && (
+        <EndpointLink endpoint={endpoint} application={application} isReceiving={direction === 'inbound'} />
+      ),
     ],
     [
       t('fact.request'),
@@ -162,7 +164,15 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
 }
 
 /** Link to an inbound endpoint. For an application's endpoint, links to the list of its events. */
-function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
+function EndpointLink({
+  endpoint,
+  application,
+  isReceiving,
+}: {
+  endpoint: string;
+  application: string | undefined;
+  isReceiving: boolean;
+}): ReactNode {
   const { environment: env } = useSigned();
   if (isReceiving)
     return (
@@ -172,7 +182,7 @@ function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving
     );
   return (
     <Link to="/$env/events" params={{ env }} search={{ endpoint }}>
-      <code>{endpoint}</code>
+      <Name kind={application === undefined ? null : 'own-endpoint'} id={endpoint} application={application} />
     </Link>
   );
 }

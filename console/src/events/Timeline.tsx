@@ -59,7 +59,9 @@ interface EntryProps {
 }
 
 function Entry({ entry, event, nowMs, showsTarget, exchange }: EntryProps): ReactNode {
-  const to = 'delivery' in entry && showsTarget && <To of={entry.delivery.destination} />;
+  const to = 'delivery' in entry && showsTarget && (
+    <To of={entry.delivery.destination} application={event.application} />
+  );
   const replayed = 'delivery' in entry && entry.delivery.replayed && <span className="tag">{t('replayed')}</span>;
   switch (entry.kind) {
     case 'attempt':
@@ -140,10 +142,11 @@ function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][n
   );
 }
 
-function To({ of }: { of: string }): ReactNode {
+function To({ of, application }: { of: string; application: string | undefined }): ReactNode {
   return (
     <span className="target">
-      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span> <ResourceName id={of} />
+      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span>{' '}
+      <ResourceName id={of} application={application} />
     </span>
   );
 }
