@@ -212,6 +212,34 @@ const TOAST_MS = 15_000;
     }
   });
 
+  it('the placeholder of a page has the shape of the page, and is announced once', async () => {
+    const id = await create('/v1/destinations', { name: 'Edited', type: 'https', url: `${receiver.url}/good` });
+    const template = await create('/v1/templates', { name: 'Receipt' });
+    await create('/v1/event-types', { name: 'receipt.sent' });
+    await create('/v1/app', { uid: 'initech', name: 'Initech' });
+    const loading = page.getByRole('status').filter({ hasText: 'Loading…' });
+    const place = async (locator: Locator): Promise<number> => (await locator.first().boundingBox())?.y ?? -1;
+    for (const [name, screen, pattern, placeholder, content] of [
+      ['destination', `destinations/${id}/edit`, `**/v1/destinations/${id}`, '.skeleton-input', 'form input'],
+      ['organization', 'organization', '**/v1/org', '.skeleton-input', 'form input'],
+      ['event-type', 'event-types/receipt.sent', '**/v1/event-types/receipt.sent', '.skeleton-input', 'form input'],
+      ['template', `templates/${template}`, `**/v1/templates/${template}`, '.skeleton .split', 'form.mail-template'],
+      ['application', 'applications/initech/endpoints', '**/v1/app/initech', '.skeleton .tabs', 'nav.tabs'],
+    ] as const) {
+      const release = await hold(pattern);
+      await shown.open(screen);
+      await page.locator(placeholder).first().waitFor();
+      const before = await place(page.locator(placeholder));
+      expect(`${name}: ${await loading.count()}`).toBe(`${name}: 1`);
+      expect(await shown.violations(`11-loading-${name}`)).toEqual([]);
+      await release();
+      await page.locator('main').locator(content).first().waitFor();
+      await loading.first().waitFor({ state: 'detached' });
+      const movedPx = Math.abs((await place(page.locator('main').locator(content))) - before);
+      expect(`${name}: ${movedPx < 24 ? '' : movedPx}`).toBe(`${name}: `);
+    }
+  });
+
   it('a destination is disabled in the list at once, and the message undoes it', async () => {
     const id = await create('/v1/destinations', { name: LONG, type: 'https', url: `${receiver.url}/long` });
     await shown.open('destinations');

@@ -8,33 +8,46 @@ import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { Notes } from '../kit/form/EditNotes';
 import { PageState } from '../kit/load/PageState';
-import { t } from '../kit/messages/t';
+import type { SkeletonPart } from '../kit/load/Skeleton';
+import { type MessageKey, t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
 import { showCurrent } from '../kit/show-current';
+import { useTab } from '../kit/use-tab';
 import { useSigned } from '../session/session';
 import { type ApplicationDetail, useApplication } from './application-queries';
 import { lastBrand, themeOf } from './portal-draft';
 
+/** Routes of the tabs, with their names and the parts of their placeholders. */
 const TABS = [
-  ['/$env/applications/$id', 'application.figures'],
-  ['/$env/applications/$id/endpoints', 'application.endpoints'],
-  ['/$env/applications/$id/messages', 'application.messages'],
-  ['/$env/applications/$id/repair', 'application.repair'],
-  ['/$env/applications/$id/portal', 'portal.tab'],
-  ['/$env/applications/$id/settings', 'endpoint.settings'],
-] as const;
+  ['/$env/applications/$id', 'application.figures', ['title', ['tiles', 5], 'plots']],
+  ['/$env/applications/$id/endpoints', 'application.endpoints', ['title', ['rows', 6]]],
+  ['/$env/applications/$id/messages', 'application.messages', [['rows', 6]]],
+  [
+    '/$env/applications/$id/repair',
+    'application.repair',
+    ['heading', 'text', ['filters', 2], 'heading', 'text', ['filters', 2]],
+  ],
+  ['/$env/applications/$id/portal', 'portal.tab', ['heading', 'text', ['fields', 3]]],
+  ['/$env/applications/$id/settings', 'endpoint.settings', ['title', ['facts', 2]]],
+] as const satisfies readonly (readonly [to: string, label: MessageKey, parts: readonly SkeletonPart[]])[];
 
 /** Header and tabs of one application. */
 export function ApplicationLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { can, environment: env } = useSigned();
   const { data, error } = useApplication(id);
+  const tab = useTab<(typeof TABS)[number]>(TABS);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/applications`} label={t('nav.applications')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState
+        name={id}
+        isLoaded={data !== undefined}
+        fault={error}
+        parts={['title', 'text', 'tabs', ...(tab?.[2] ?? [])]}
+      />
       {data && (
         <>
           <div className="heading">

@@ -5,7 +5,7 @@ import { answered } from '../api/client';
 import { deliveryFaultOf } from '../kit/delivery/delivery-draft';
 import { DeliveryFields } from '../kit/delivery/DeliveryFields';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint } from './application-queries';
@@ -24,7 +24,7 @@ export function EditOwnEndpoint(): ReactNode {
           ← {data?.url ?? data?.destination ?? endpoint}
         </Link>
       </p>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={['heading', ['fields', 6]]} />}
       <FaultLine fault={error} />
       {data && (can('write') ? <Form app={id} of={data} /> : <p>{t('needs-write')}</p>)}
     </>

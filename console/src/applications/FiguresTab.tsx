@@ -2,7 +2,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { OutcomePlots } from '../kit/plot/OutcomePlots';
@@ -34,7 +34,7 @@ export function FiguresTab(): ReactNode {
         <h2>{t('application.figures')}</h2>
         <RangeLinks chosen={range} />
       </div>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={[['tiles', 5], 'plots']} />}
       <FaultLine fault={error} />
       {data && <Totals of={data} id={id} />}
       {data && (

@@ -6,7 +6,7 @@ import { Notes } from '../kit/form/EditNotes';
 import { FaultLine } from '../kit/form/FaultLine';
 import { SigningSecret } from '../kit/form/SigningSecret';
 import { writeJson } from '../kit/json/read-json';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton, type SkeletonPart } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { usePreferences } from '../kit/preferences';
@@ -20,6 +20,9 @@ import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './appli
 import { useEndpointHealth } from './endpoint-health';
 import { OwnEndpointActions } from './OwnEndpointActions';
 
+/** Parts of the history, for its placeholder. */
+const HISTORY: readonly SkeletonPart[] = ['heading', ['tiles', 5], 'heading', ['rows', 4]];
+
 /** One endpoint of a customer: its state, its history, and actions such as resending failed events. */
 export function OwnEndpointScreen(): ReactNode {
   const { id, endpoint } = useParams({ from: '/$env/applications/$id/endpoints/$endpoint' });
@@ -32,7 +35,7 @@ export function OwnEndpointScreen(): ReactNode {
           ← {t('application.endpoints')}
         </Link>
       </p>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={['title', 'text', ['facts', 4], ...HISTORY]} />}
       <FaultLine fault={error} />
       {data && (
         <>
@@ -144,6 +147,7 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
   const { language } = usePreferences();
   const { stats, attempts, error } = useOwnEndpointHistory(app, endpoint);
   const number = new Intl.NumberFormat(language);
+  if (error === null && (stats === undefined || attempts === undefined)) return <Skeleton parts={HISTORY} />;
   return (
     <>
       <h2>{t('own-endpoint.day')}</h2>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { type Column, Table } from '../kit/table/Table';
 import { Time } from '../kit/time/Time';
@@ -28,7 +29,7 @@ export function PortalTab(): ReactNode {
 function Links({ app }: { app: string }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
-  const { data, error } = usePortalLinks(app);
+  const { data, error, isPending } = usePortalLinks(app);
   const [asked, setAsked] = useState<string | null>(null);
   const revoke = async (): Promise<void> => {
     await (asked === 'all'
@@ -67,6 +68,7 @@ function Links({ app }: { app: string }): ReactNode {
           </button>
         )}
       </div>
+      {isPending && <ListSkeleton rows={2} />}
       <FaultLine fault={error} />
       {data && links.length === 0 && <p className="quiet">{t('portal.none')}</p>}
       {links.length > 0 && (

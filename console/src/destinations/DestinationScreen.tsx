@@ -9,6 +9,7 @@ import { Schedule } from '../kit/delivery/Schedule';
 import { Confirm } from '../kit/dialog/Confirm';
 import { SigningSecret } from '../kit/form/SigningSecret';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -25,6 +26,8 @@ import { LastDeliveries, LastError } from './LastDeliveries';
 import { Recover } from './Recover';
 import { TestEvent } from './TestEvent';
 import { useStatusChange } from './use-status-change';
+
+const PARTS: readonly SkeletonPart[] = ['title', 'text', ['facts', 8], 'heading', ['rows', 3], 'heading', 'plots'];
 
 /** One destination: its state, delivery settings and secret. */
 export function DestinationScreen(): ReactNode {
@@ -44,7 +47,7 @@ export function DestinationScreen(): ReactNode {
           </Link>
         )}
       </Crumbs>
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">

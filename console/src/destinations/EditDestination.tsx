@@ -8,12 +8,15 @@ import { deliveryChangesOf, deliveryDraftOf, deliveryFaultOf } from '../kit/deli
 import { DeliveryFields } from '../kit/delivery/DeliveryFields';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { type DestinationDetail, useDestination } from './destination-queries';
 import { targetChangesOf, type TargetDraft, targetDraftOf, targetFaultOf } from './target-draft';
 import { TargetFields } from './TargetFields';
 import { UrlCheck } from './UrlCheck';
+
+const PARTS: readonly SkeletonPart[] = ['title', 'heading', ['fields', 6]];
 
 const FORWARDED = ['method', 'path', 'query'] as const;
 
@@ -26,7 +29,7 @@ export function EditDestination(): ReactNode {
     <div className="page">
       <title>{`${t('edit.title', { name: data?.name ?? id })} · Posthorn`}</title>
       <Crumbs to={`/${env}/destinations/${id}`} label={data?.name ?? id} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && <h1>{t('edit.title', { name: data.name })}</h1>}
       {data && (can('write') ? <Form of={data} /> : <p>{t('needs-write')}</p>)}
     </div>

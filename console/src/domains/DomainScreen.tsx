@@ -7,6 +7,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
@@ -15,6 +16,8 @@ import { DkimKeys } from './DkimKeys';
 import { type Domain, type DomainRecord, useDomain, useKnownDomain } from './domain-queries';
 import { DomainActions } from './DomainActions';
 import { Reputation } from './Reputation';
+
+const PARTS: readonly SkeletonPart[] = ['title', 'text', ['facts', 6], 'heading', 'text', ['cards', 4]];
 
 /** One domain: the DNS records to publish, with the result of the last check. */
 export function DomainScreen(): ReactNode {
@@ -25,7 +28,7 @@ export function DomainScreen(): ReactNode {
     <div className="page">
       <title>{`${data?.domain ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/domains`} label={t('nav.domains')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">

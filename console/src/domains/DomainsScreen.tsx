@@ -6,7 +6,7 @@ import { sectionReference } from '../api/reference';
 import { CopyButton } from '../kit/CopyButton';
 import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLines } from '../kit/form/FaultLine';
-import { ListSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
@@ -22,7 +22,9 @@ export function DomainsScreen(): ReactNode {
   const hosts = useIngestHosts();
   const [isCreating, setCreating] = useState(false);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
-  const isEmpty = data !== undefined && rows.length === 0;
+  // Waits for both lists, because the first one would move the second one.
+  const isWaiting = isPending || hosts.isPending;
+  const isEmpty = !isWaiting && data !== undefined && rows.length === 0;
   return (
     <div className="page">
       <title>{`${t('nav.domains')} · Posthorn`}</title>
@@ -35,7 +37,7 @@ export function DomainsScreen(): ReactNode {
         )}
         {!can('admin') && <span className="quiet">{t('domain.needs-admin')}</span>}
       </div>
-      {isPending && <ListSkeleton rows={2} />}
+      {isWaiting && <Skeleton parts={[['rows', 2], 'heading', 'text', ['rows', 1]]} />}
       <FaultLines
         parts={[
           { name: t('nav.domains'), fault: error },
@@ -52,7 +54,7 @@ export function DomainsScreen(): ReactNode {
           {t('domain.none-text')}
         </EmptyState>
       )}
-      {rows.length > 0 && <DomainTable rows={rows} />}
+      {rows.length > 0 && !isWaiting && <DomainTable rows={rows} />}
       {hasNextPage && (
         <p>
           <button type="button" onClick={() => void fetchNextPage()}>
@@ -60,7 +62,7 @@ export function DomainsScreen(): ReactNode {
           </button>
         </p>
       )}
-      {hosts.data && <IngestHosts hosts={hosts.data.data} />}
+      {hosts.data && !isWaiting && <IngestHosts hosts={hosts.data.data} />}
       {isCreating && <NewDomain onClose={() => setCreating(false)} />}
     </div>
   );

@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -15,10 +16,11 @@ const WINDOWS = ['last_24_hours', 'last_7_days'] as const;
 
 /** Mail volume, bounces and complaints of a domain, with their limits. */
 export function Reputation({ domain }: { domain: Domain }): ReactNode {
-  const { data, error } = useReputation(domain.id);
+  const { data, error, isPending } = useReputation(domain.id);
   return (
     <section aria-labelledby="reputation">
       <h2 id="reputation">{t('reputation')}</h2>
+      {isPending && <Skeleton parts={['text', ['rows', 2]]} />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -4,33 +4,56 @@ import type { ReactNode } from 'react';
 import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { PageState } from '../kit/load/PageState';
-import { t } from '../kit/messages/t';
+import type { SkeletonPart } from '../kit/load/Skeleton';
+import { type MessageKey, t } from '../kit/messages/t';
 import { showCurrent } from '../kit/show-current';
 import { Status } from '../kit/status/Status';
+import { useTab } from '../kit/use-tab';
 import { useSigned } from '../session/session';
 import { type EndpointDetail, useEndpoint } from './endpoint-queries';
 import { useStatusChange } from './use-status-change';
 
+/** Routes of the tabs, with their names and the parts of their placeholders. */
 const TABS = [
-  ['/$env/endpoints/$id', 'endpoint.setup'],
-  ['/$env/endpoints/$id/requests', 'endpoint.requests'],
-  ['/$env/endpoints/$id/routes', 'endpoint.routes'],
-  ['/$env/endpoints/$id/transform', 'endpoint.transform'],
-  ['/$env/endpoints/$id/answers', 'endpoint.answers'],
-  ['/$env/endpoints/$id/replay', 'endpoint.replay'],
-  ['/$env/endpoints/$id/settings', 'endpoint.settings'],
-] as const;
+  ['/$env/endpoints/$id', 'endpoint.setup', ['heading', ['cards', 3], 'heading', ['facts', 8]]],
+  [
+    '/$env/endpoints/$id/requests',
+    'endpoint.requests',
+    [
+      ['filters', 3],
+      ['rows', 6],
+    ],
+  ],
+  ['/$env/endpoints/$id/routes', 'endpoint.routes', ['title', ['cards', 2]]],
+  [
+    '/$env/endpoints/$id/transform',
+    'endpoint.transform',
+    [
+      ['filters', 2],
+      ['code', 18],
+    ],
+  ],
+  ['/$env/endpoints/$id/answers', 'endpoint.answers', ['heading', ['fields', 2], 'heading', ['code', 16]]],
+  ['/$env/endpoints/$id/replay', 'endpoint.replay', ['heading', 'text', ['filters', 2]]],
+  ['/$env/endpoints/$id/settings', 'endpoint.settings', ['heading', ['fields', 6]]],
+] as const satisfies readonly (readonly [to: string, label: MessageKey, parts: readonly SkeletonPart[]])[];
 
 /** Header and tabs of one inbound endpoint. */
 export function EndpointLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { environment: env } = useSigned();
   const { data, error } = useEndpoint(id);
+  const tab = useTab<(typeof TABS)[number]>(TABS);
   return (
     <div className="page endpoint">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/endpoints`} label={t('nav.endpoints')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState
+        name={id}
+        isLoaded={data !== undefined}
+        fault={error}
+        parts={['title', 'text', 'tabs', ...(tab?.[2] ?? [])]}
+      />
       {data && (
         <>
           <div className="heading">

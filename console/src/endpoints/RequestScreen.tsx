@@ -8,7 +8,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson } from '../kit/json/format-json';
 import { JsonView } from '../kit/json/JsonView';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
@@ -35,7 +35,7 @@ export function RequestScreen(): ReactNode {
           ← {t('endpoint.requests')}
         </Link>
       </p>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={['title', 'text', ['facts', 6], 'heading', ['code', 8]]} />}
       <FaultLine fault={error} />
       {data && (
         <>

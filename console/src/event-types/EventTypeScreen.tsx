@@ -7,6 +7,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
 import { PageState } from '../kit/load/PageState';
+import { Skeleton, type SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Time } from '../kit/time/Time';
@@ -14,6 +15,16 @@ import { useSigned } from '../session/session';
 import { type EventTypeDetail, useEventType, useVersions } from './event-type-queries';
 import { EventTypeForm } from './EventTypeForm';
 import { Subscribers } from './Subscribers';
+
+const PARTS: readonly SkeletonPart[] = [
+  'title',
+  ['filters', 2],
+  { split: [[['code', 16]], [['code', 16]]] },
+  'heading',
+  ['cards', 1],
+  'heading',
+  ['cards', 1],
+];
 
 /** One event type: its schema, earlier versions of the schema, and whether the schema is enforced. */
 export function EventTypeScreen(): ReactNode {
@@ -28,7 +39,7 @@ export function EventTypeScreen(): ReactNode {
           {t('event-type.events')}
         </PathLink>
       </Crumbs>
-      <PageState name={name} isLoaded={data !== undefined} fault={error} />
+      <PageState name={name} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">
@@ -66,11 +77,12 @@ function Shown({ of }: { of: EventTypeDetail }): ReactNode {
 }
 
 function Versions({ name }: { name: string }): ReactNode {
-  const { data, error, hasNextPage, fetchNextPage } = useVersions(name);
+  const { data, error, isPending, hasNextPage, fetchNextPage } = useVersions(name);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <section aria-labelledby="versions">
       <h2 id="versions">{t('event-type.versions')}</h2>
+      {isPending && <Skeleton parts={[['cards', 1]]} />}
       <FaultLine fault={error} />
       <ul className="cards">
         {rows.map(({ version, schema, created_at: at }) => (

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
@@ -12,7 +13,7 @@ const PAGE = 50;
 /** Endpoints of customers that subscribe to an event type. */
 export function Subscribers({ name }: { name: string }): ReactNode {
   const { api, environment: env } = useSigned();
-  const { data, error, hasNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['subscribers', env, name],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
@@ -28,6 +29,7 @@ export function Subscribers({ name }: { name: string }): ReactNode {
   return (
     <section aria-labelledby="subscribers">
       <h2 id="subscribers">{t('event-type.subscribers')}</h2>
+      {isPending && <Skeleton parts={[['cards', 1]]} />}
       <FaultLine fault={error} />
       <div role="status">
         {data && rows.length === 0 && (

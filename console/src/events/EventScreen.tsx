@@ -5,6 +5,7 @@ import { serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { keysOf } from '../kit/shortcuts/registry';
@@ -19,12 +20,14 @@ import { type EventDetail, useEvent } from './event-queries';
 import { EventActions } from './EventActions';
 import { explain } from './explain';
 import { listPlace, neighboursOf, rememberOpened } from './list-place';
-import { EventSkeleton } from './Loading';
+import { Wait } from './Loading';
 import { nextOf } from './next-of';
 import { Payload } from './Payload';
 import { isEmail } from './response-status';
 import { Timeline } from './Timeline';
 import { eventStatusOf, isAcknowledged } from './timeline';
+
+const PARTS: readonly SkeletonPart[] = ['title', 'text', ['facts', 5], 'heading', ['cards', 3], 'heading', ['code', 8]];
 
 /** One event: properties, deliveries, responses and payload. */
 export function EventScreen(): ReactNode {
@@ -34,12 +37,8 @@ export function EventScreen(): ReactNode {
     <div className="page event">
       <title>{`${event?.event_type ?? id} · Posthorn`}</title>
       <Neighbours id={event?.id ?? id} />
-      <PageState
-        name={id}
-        isLoaded={event !== undefined}
-        fault={error}
-        skeleton={<EventSkeleton fault={failureReason} />}
-      />
+      {event === undefined && error === null && <Wait fault={failureReason} />}
+      <PageState name={id} isLoaded={event !== undefined} fault={error} parts={PARTS} />
       {event && <Shown key={event.id} event={event} />}
     </div>
   );

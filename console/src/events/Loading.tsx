@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { ListSkeleton, PageSkeleton } from '../kit/load/Skeleton';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { useSecondsLeft } from '../kit/time/use-seconds-left';
 
@@ -16,26 +16,17 @@ export function Loading({ fault }: LoadingProps): ReactNode {
 /** Placeholder that fills the space of the event table while the events load. */
 export function EventsSkeleton({ fault }: LoadingProps): ReactNode {
   return (
-    <div className="table-box">
+    <div className="table-box events-skeleton">
       <Wait fault={fault} />
-      <ListSkeleton rows={SKELETON_ROWS} className="events-skeleton" />
+      <ListSkeleton rows={SKELETON_ROWS} />
     </div>
-  );
-}
-
-/** Placeholder of the page of an event. */
-export function EventSkeleton({ fault }: LoadingProps): ReactNode {
-  return (
-    <>
-      <Wait fault={fault} />
-      <PageSkeleton />
-    </>
   );
 }
 
 const SKELETON_ROWS = 12;
 
-function Wait({ fault }: LoadingProps): ReactNode {
+/** Says when the request is repeated, if the service requested a wait. */
+export function Wait({ fault }: LoadingProps): ReactNode {
   const wait = useWait(fault);
   return wait === null ? null : <p role="timer">{wait}</p>;
 }

@@ -6,6 +6,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Progress } from '../kit/Progress';
 import { Status } from '../kit/status/Status';
@@ -16,6 +17,8 @@ import { describeKind } from './job-kind';
 import { isActive, type Job, useJob } from './job-queries';
 import { Subject } from './Subject';
 
+const PARTS: readonly SkeletonPart[] = ['title', 'text', 'heading', ['facts', 6]];
+
 /** One job: its request, progress and result. */
 export function JobScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/jobs/$id' });
@@ -25,7 +28,7 @@ export function JobScreen(): ReactNode {
     <div className="page">
       <title>{`${data === undefined ? id : describeKind(data)} · Posthorn`}</title>
       <Crumbs to={`/${env}/jobs`} label={t('nav.jobs')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">

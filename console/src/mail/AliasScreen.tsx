@@ -8,7 +8,7 @@ import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
-import { ListSkeleton } from '../kit/load/Skeleton';
+import { ListSkeleton, type SkeletonPart } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -27,6 +27,8 @@ import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail
 import { MessageList } from './MessageList';
 import { periodWord } from './period-word';
 
+const PARTS: readonly SkeletonPart[] = ['title', ['facts', 5], 'heading', ['filters', 3], ['rows', 6]];
+
 /** One alias, and its received messages. */
 export function AliasScreen(): ReactNode {
   const { alias: id } = useParams({ from: '/$env/inbox/$alias' });
@@ -38,7 +40,7 @@ export function AliasScreen(): ReactNode {
     <div className="page">
       <title>{`${data?.address ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/inbox`} label={t('nav.inbox')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} skeleton={<ListSkeleton />} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">
@@ -212,13 +214,14 @@ function MessageFilterBar({ filters, alias }: { filters: MessageFilters; alias: 
 
 function Messages({ alias }: { alias: Alias }): ReactNode {
   const filters = useSearch({ from: '/$env/inbox/$alias' });
-  const { rows, data, error, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
+  const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useMessages(alias.id, filters);
   const isFiltered = Object.keys(filters).length > 0;
   const isEmpty = data !== undefined && rows.length === 0 && !isFiltered;
   return (
     <section>
       <h2>{t('messages')}</h2>
       {!isEmpty && <MessageFilterBar filters={filters} alias={alias.id} />}
+      {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

@@ -6,6 +6,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { FaultLine } from '../kit/form/FaultLine';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -19,6 +20,16 @@ import { formatBytes } from './format-bytes';
 import { useLeave } from './leave';
 import { type EmailDetail, useEmail, useEmailContent } from './mail-queries';
 import { isNamed, MailBody } from './MailBody';
+
+const PARTS: readonly SkeletonPart[] = [
+  'title',
+  'text',
+  ['facts', 5],
+  'heading',
+  ['cards', 2],
+  'heading',
+  ['code', 12],
+];
 
 /** One email: its state for each recipient, the delivery attempts, and its content. */
 export function EmailScreen(): ReactNode {
@@ -35,7 +46,7 @@ export function EmailScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </Crumbs>
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && <Shown key={data.id} email={data} />}
     </div>
   );

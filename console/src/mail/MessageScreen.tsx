@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { Time } from '../kit/time/Time';
@@ -16,6 +17,8 @@ import { isNamed, MailBody } from './MailBody';
 import { messageStateOf } from './message-state';
 import { MessageActions } from './MessageActions';
 import { MessageOutcome } from './MessageOutcome';
+
+const PARTS: readonly SkeletonPart[] = ['title', ['facts', 6], 'heading', ['cards', 3], 'heading', ['code', 12]];
 
 /** Lifetime of a link to an attachment. */
 const LINK_SECONDS = 3_600;
@@ -36,7 +39,7 @@ export function MessageScreen(): ReactNode {
           {t('mail.event')}
         </Link>
       </Crumbs>
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && <Shown key={data.id} message={data} alias={alias} />}
     </div>
   );

@@ -7,6 +7,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
@@ -14,6 +15,18 @@ import { type Template, useKnownTemplate, useTemplate } from './template-queries
 import { TemplateEditor } from './TemplateEditor';
 import { TemplatePreview } from './TemplatePreview';
 import { TemplateVersions } from './TemplateVersions';
+
+const PARTS: readonly SkeletonPart[] = [
+  'title',
+  'text',
+  'text',
+  {
+    split: [
+      ['heading', ['fields', 3], ['code', 14], ['code', 5]],
+      ['heading', ['code', 6]],
+    ],
+  },
+];
 
 /** One template: its editor beside the preview, and its versions. */
 export function TemplateScreen(): ReactNode {
@@ -24,7 +37,7 @@ export function TemplateScreen(): ReactNode {
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/templates`} label={t('nav.templates')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && <Shown key={data.id} template={data} />}
     </div>
   );

@@ -7,12 +7,15 @@ import { CopyButton } from '../kit/CopyButton';
 import { Crumbs } from '../kit/Crumbs';
 import { Confirm } from '../kit/dialog/Confirm';
 import { PageState } from '../kit/load/PageState';
+import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type Topic, useTopic } from './topic-queries';
 import { EditTopic } from './TopicForm';
 import { TopicSubscriptions } from './TopicSubscriptions';
+
+const PARTS: readonly SkeletonPart[] = ['title', ['facts', 4], 'heading', ['filters', 2], ['rows', 4]];
 
 /** One topic, and the addresses that are explicitly subscribed to it or unsubscribed from it. */
 export function TopicScreen(): ReactNode {
@@ -23,7 +26,7 @@ export function TopicScreen(): ReactNode {
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
       <Crumbs to={`/${env}/topics`} label={t('nav.topics')} />
-      <PageState name={id} isLoaded={data !== undefined} fault={error} />
+      <PageState name={id} isLoaded={data !== undefined} fault={error} parts={PARTS} />
       {data && (
         <>
           <div className="heading">

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
@@ -21,7 +22,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
   const filters = useSearch({ from: '/$env/topics/$id' });
-  const { rows, data, error, hasNextPage, fetchNextPage } = useSubscriptions(topic.id, filters);
+  const { rows, data, error, isPending, hasNextPage, fetchNextPage } = useSubscriptions(topic.id, filters);
   const [asked, setAsked] = useState<Subscription | null>(null);
   const removeSet = useSubscriptionRemoval(topic);
   const startRemoval = (row: Subscription): void => {
@@ -40,6 +41,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
       <h2>{t('topic.subscriptions')}</h2>
       <SubscriptionLookup topic={topic} />
       <Filter topic={topic} filters={filters} />
+      {isPending && <ListSkeleton rows={4} />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered, type Schemas } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine, FaultLines } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
@@ -19,6 +19,8 @@ export function OrganizationScreen(): ReactNode {
     queryFn: ({ signal }) => answered(api.GET('/v1/org', { signal })),
   });
   const events = useSystemEvents();
+  // Waits for both parts, because the form would move the list below it.
+  const isWaiting = isPending || events.isPending;
   return (
     <div className="page">
       <title>{`${t('nav.organization')} · Posthorn`}</title>
@@ -26,15 +28,15 @@ export function OrganizationScreen(): ReactNode {
         <h1>{t('nav.organization')}</h1>
         {!can('admin') && <span className="quiet">{t('organization.readonly')}</span>}
       </div>
-      {isPending && <PageSkeleton />}
+      {isWaiting && <Skeleton parts={[can('admin') ? ['fields', 5] : ['facts', 4], 'heading', 'text', ['rows', 8]]} />}
       <FaultLines
         parts={[
           { name: t('nav.organization'), fault: error },
           { name: t('system.title'), fault: events.error },
         ]}
       />
-      {data && (can('admin') ? <Settings key={JSON.stringify(data)} of={data} /> : <Facts of={data} />)}
-      {events.data && <SystemEvents types={events.data.data} />}
+      {data && !isWaiting && (can('admin') ? <Settings key={JSON.stringify(data)} of={data} /> : <Facts of={data} />)}
+      {events.data && !isWaiting && <SystemEvents types={events.data.data} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
 import { formatJson } from '../kit/json/format-json';
 import { JsonView } from '../kit/json/JsonView';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { word } from '../kit/messages/t';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -32,7 +32,7 @@ export function DeliveryView({ id, back }: { id: string; back: Place }): ReactNo
           ← {p('nav.deliveries')}
         </button>
       </p>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={['title', 'text', ['code', 12]]} />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { portalApi } from '../api/portal';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { Status } from '../kit/status/Status';
 import { postToHost } from '../session/host';
 import { usePortal } from './context';
@@ -28,7 +28,7 @@ export function EndpointView({ id, isNew }: { id: string; isNew: boolean }): Rea
           ← {p('nav.endpoints')}
         </button>
       </p>
-      {isPending && <PageSkeleton />}
+      {isPending && <Skeleton parts={['title', 'text', 'text', 'text']} />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { hasToken, onEnded, type OwnPortal, ownPortal, portalNowMs, renew } from '../api/portal';
 import { applyBrand } from '../kit/brand/brand';
 import { FaultLine } from '../kit/form/FaultLine';
-import { PageSkeleton } from '../kit/load/Skeleton';
+import { Skeleton } from '../kit/load/Skeleton';
 import { preferHere, usePreferences } from '../kit/preferences';
 import { isFramed, onToken, postHeight, postToHost } from '../session/host';
 import { Catalogue } from './Catalogue';
@@ -27,7 +27,12 @@ export function Portal(): ReactNode {
   useEffect(() => (frame.current === null ? undefined : postHeight(frame.current)), []);
   return (
     <div ref={frame} className={isFramed() ? 'portal framed' : 'portal'}>
-      {portal === null && (fault === null && !isEnded ? <PageSkeleton /> : <Closed fault={fault} />)}
+      {portal === null &&
+        (fault === null && !isEnded ? (
+          <Skeleton parts={['title', 'text', 'title', ['rows', 3]]} />
+        ) : (
+          <Closed fault={fault} />
+        ))}
       {portal !== null && <Shown portal={portal} isEnded={isEnded} />}
     </div>
   );

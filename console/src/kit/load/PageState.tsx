@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { FaultLine } from '../form/FaultLine';
-import { PageSkeleton } from './Skeleton';
+import { Skeleton, type SkeletonPart } from './Skeleton';
 
 interface PageStateProps {
   /** Heading of the page until the object is loaded, such as the object's id. */
@@ -8,11 +8,12 @@ interface PageStateProps {
   /** Whether the object is loaded. The page then has a heading of its own. */
   isLoaded: boolean;
   fault: unknown;
-  skeleton?: ReactNode;
+  /** Parts of the page, for its placeholder. */
+  parts: readonly SkeletonPart[];
 }
 
 /** State of a page about one object: a placeholder while the object is loading, or the reason why it cannot be shown. */
-export function PageState({ name, isLoaded, fault, skeleton = <PageSkeleton /> }: PageStateProps): ReactNode {
+export function PageState({ name, isLoaded, fault, parts }: PageStateProps): ReactNode {
   const isLoading = !isLoaded && fault === null;
   return (
     <>
@@ -21,7 +22,7 @@ export function PageState({ name, isLoaded, fault, skeleton = <PageSkeleton /> }
           <bdi>{name}</bdi>
         </h1>
       )}
-      {isLoading && skeleton}
+      {isLoading && <Skeleton parts={parts} />}
       <FaultLine fault={fault} />
     </>
   );

@@ -1,24 +1,138 @@
 import './skeleton.css';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { t } from '../messages/t';
+import { PlotSkeleton } from '../plot/PlotSkeleton';
 import { usePreferences } from '../preferences';
 
 const LIST_ROWS = 6;
 
-interface ListSkeletonProps {
-  rows?: number;
-  /** CSS class of a list whose rows have a different height. */
-  className?: string;
+/** Placeholders of the parts of a page. Each is as high as the part that replaces it. */
+const PARTS = {
+  /** A heading with its buttons. */
+  title: () => (
+    <div className="heading">
+      <i className="skeleton-title" />
+    </div>
+  ),
+  /** The heading of a section. */
+  heading: () => (
+    <div className="skeleton-heading">
+      <i className="skeleton-line" />
+    </div>
+  ),
+  text: () => (
+    <p>
+      <i className="skeleton-line" />
+    </p>
+  ),
+  tabs: () => (
+    <div className="tabs">
+      {times(4, () => (
+        <i className="skeleton-tab" />
+      ))}
+    </div>
+  ),
+  filters: (count: number) => (
+    <div className="filters">
+      {times(count, () => (
+        <Field />
+      ))}
+    </div>
+  ),
+  facts: (count: number) => (
+    <div className="facts">
+      {times(count, () => (
+        <Fact />
+      ))}
+    </div>
+  ),
+  tiles: (count: number) => (
+    <div className="tiles">
+      {times(count, () => (
+        <Fact />
+      ))}
+    </div>
+  ),
+  /** The fields of a form, below each other. */
+  fields: (count: number) => (
+    <div className="stacked narrow">
+      {times(count, () => (
+        <Field />
+      ))}
+    </div>
+  ),
+  /** A code editor with this number of lines. */
+  code: (lines: number) => (
+    <div className="skeleton-field">
+      <i className="skeleton-line" />
+      <i className="skeleton-code" style={{ height: `calc(${lines} * 1.5em + 1rem + 2px)` }} />
+    </div>
+  ),
+  cards: (count: number) => (
+    <div className="cards">
+      {times(count, () => (
+        <Card />
+      ))}
+    </div>
+  ),
+  rows: (count: number) => <Rows count={count} />,
+  plots: () => (
+    <div className="plots">
+      {times(2, () => (
+        <PlotSkeleton />
+      ))}
+    </div>
+  ),
+} satisfies Record<string, (count: number) => ReactNode>;
+
+/** Part of a page, with the number of its items if it has several, or parts that are beside each other. */
+export type SkeletonPart =
+  | keyof typeof PARTS
+  | readonly [part: keyof typeof PARTS, count: number]
+  | { readonly split: readonly (readonly SkeletonPart[])[] };
+
+/** Placeholder of a page, or of a part of it, that is loading. Screen readers read only that it is loading. */
+export function Skeleton({ parts }: { parts: readonly SkeletonPart[] }): ReactNode {
+  return (
+    <div className="skeleton" role="status">
+      <span className="offscreen">{t('loading')}</span>
+      <div aria-hidden="true">
+        <Parts of={parts} />
+      </div>
+    </div>
+  );
 }
 
-/** Placeholder of a list that is loading. Its rows are as high as those of the list. */
-export function ListSkeleton({ rows = LIST_ROWS, className = '' }: ListSkeletonProps): ReactNode {
+/** Placeholder of a list that is loading. */
+export function ListSkeleton({ rows = LIST_ROWS }: { rows?: number }): ReactNode {
+  return <Skeleton parts={[['rows', rows]]} />;
+}
+
+function Parts({ of }: { of: readonly SkeletonPart[] }): ReactNode {
+  return of.map((part, index) => <Part key={index} of={part} />);
+}
+
+function Part({ of }: { of: SkeletonPart }): ReactNode {
+  if (typeof of === 'object' && 'split' in of)
+    return (
+      <div className="split even">
+        {of.split.map((parts, index) => (
+          <div key={index}>
+            <Parts of={parts} />
+          </div>
+        ))}
+      </div>
+    );
+  const [part, count] = typeof of === 'string' ? [of, 1] : of;
+  return PARTS[part](count);
+}
+
+function Rows({ count }: { count: number }): ReactNode {
   const { density } = usePreferences();
   return (
-    <div className={`skeleton list ${density} ${className}`} role="status">
-      <span className="offscreen">{t('loading')}</span>
-      {Array.from({ length: rows }, (_, index) => (
-        <span key={index} className="skeleton-row" aria-hidden="true">
+    <div className={`skeleton-list ${density}`}>
+      {times(count, () => (
+        <span className="skeleton-row">
           <i />
           <i />
           <i />
@@ -28,18 +142,33 @@ export function ListSkeleton({ rows = LIST_ROWS, className = '' }: ListSkeletonP
   );
 }
 
-/** Placeholder of a page about one object that is loading: its heading and its facts. */
-export function PageSkeleton(): ReactNode {
+/** A label and its value. */
+function Fact(): ReactNode {
   return (
-    <div className="skeleton page-skeleton" role="status">
-      <span className="offscreen">{t('loading')}</span>
-      <i className="skeleton-heading" aria-hidden="true" />
-      {Array.from({ length: 4 }, (_, index) => (
-        <span key={index} className="skeleton-fact" aria-hidden="true">
-          <i />
-          <i />
-        </span>
-      ))}
+    <div className="skeleton-fact">
+      <i className="skeleton-line" />
+      <i className="skeleton-line" />
     </div>
   );
+}
+
+function Field(): ReactNode {
+  return (
+    <div className="skeleton-field">
+      <i className="skeleton-line" />
+      <i className="skeleton-input" />
+    </div>
+  );
+}
+
+function Card(): ReactNode {
+  return (
+    <div className="card">
+      <i className="skeleton-line" />
+    </div>
+  );
+}
+
+function times(count: number, draw: () => ReactNode): ReactNode {
+  return Array.from({ length: count }, (_, index) => <Fragment key={index}>{draw()}</Fragment>);
 }
