@@ -128,6 +128,34 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
+  it('shows three problems and the others on request, so that new ones do not move what is below', async () => {
+    const paused: string[] = [];
+    const pause = async (): Promise<void> => {
+      const id = await destination(`Paused ${paused.length}`, 'good');
+      await server.api('PATCH', `/v1/destinations/${id}`, { status: 'disabled' });
+      paused.push(id);
+    };
+    for (let i = 0; i < 4; i += 1) await pause();
+    const problems = page.locator('.concerns > li');
+    const all = page.getByRole('button', { name: /^Show all \(\d+\)$/ });
+    const plotPlace = async (): Promise<number> => (await page.locator('.plot').first().boundingBox())?.y ?? -1;
+    await pass(all);
+    const count = Number(/\d+/.exec(await all.innerText())?.[0]);
+    const before = await plotPlace();
+    await pause();
+    await pass(page.getByRole('button', { name: `Show all (${count + 1})` }));
+
+    expect(await problems.count()).toBe(3);
+    expect(await problems.first().innerText()).toContain('Circuit open');
+    expect(await plotPlace()).toBe(before);
+    await all.click();
+    expect(await problems.count()).toBe(count + 1);
+    expect(await shown.violations('03-all-problems')).toEqual([]);
+    await page.getByRole('button', { name: 'Show fewer', expanded: true }).click();
+    expect(await problems.count()).toBe(3);
+    for (const id of paused) await server.api('DELETE', `/v1/destinations/${id}`);
+  });
+
   it('the range is part of the address, all plots share a cursor, and a dragged range opens the event list', async () => {
     await page.getByRole('link', { name: '1 h', exact: true }).click();
     await page.waitForURL('**/overview?range=1h');

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { serviceNowMs } from '../api/client';
 import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
@@ -9,7 +9,13 @@ import { useSigned } from '../session/session';
 import { groupBySubject, placeOfConcern, reasonIn } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** Current problems, grouped by the affected resource, each with its start and a link to the place that fixes it. */
+/** Number of problems that are shown at first, so that new ones do not move the plots below them any further. */
+const SHOWN = 3;
+
+/**
+ * Current problems, grouped by the affected resource, each with its start and a link to the place that fixes it. The
+ * most serious ones are first. Targets that a person disabled are last.
+ */
 export function AttentionPanel({
   concerns,
   truncated,
@@ -17,11 +23,21 @@ export function AttentionPanel({
   concerns: readonly Concern[];
   truncated: readonly string[];
 }): ReactNode {
+  const [isAll, setAll] = useState(false);
+  const hasMore = concerns.length > SHOWN;
+  const sorted = concerns.toSorted((one, other) => Number(isDeliberate(one)) - Number(isDeliberate(other)));
   return (
     <section className="attention" aria-labelledby="attention">
-      <h2 id="attention">
-        {t('overview.attention')} {concerns.length > 0 && <span className="tag">{concerns.length}</span>}
-      </h2>
+      <div className="heading">
+        <h2 id="attention">
+          {t('overview.attention')} {concerns.length > 0 && <span className="tag">{concerns.length}</span>}
+        </h2>
+        {hasMore && (
+          <button type="button" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+            {isAll ? t('overview.fewer-concerns') : t('overview.all-concerns', { count: concerns.length })}
+          </button>
+        )}
+      </div>
       {concerns.length === 0 && (
         <p className="all-well">
           <span className="status good">
@@ -31,12 +47,12 @@ export function AttentionPanel({
       )}
       {concerns.length > 0 && (
         <ul className="concern-groups">
-          {groupBySubject(concerns).map(({ subject, concerns: all }) => (
+          {groupBySubject(isAll ? sorted : sorted.slice(0, SHOWN)).map(({ subject, concerns: all }) => (
             <ConcernGroup key={subject} of={all} />
           ))}
         </ul>
       )}
-      {truncated.length > 0 && (
+      {truncated.length > 0 && (isAll || !hasMore) && (
         <p className="quiet">
           {t('overview.more-concerns', { types: truncated.map((type) => word('concern', type)).join(', ') })}
         </p>

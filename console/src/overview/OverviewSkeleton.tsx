@@ -33,7 +33,9 @@ export function OverviewSkeleton(): ReactNode {
         ))}
       </div>
       <section className="attention">
-        <h2>{t('overview.attention')}</h2>
+        <div className="heading">
+          <h2>{t('overview.attention')}</h2>
+        </div>
         <p className="all-well skeleton" aria-hidden="true">
           <i className="skeleton-line" />
         </p>

@@ -32,6 +32,8 @@ export const overviewDe: Readonly<Record<keyof typeof overviewEn, string>> = {
   'overview.window-note': 'Zeiten in der lokalen Zeitzone. Die Daten sind etwa 2 Sekunden alt.',
   'overview.attention': 'Handlungsbedarf',
   'overview.all-well': 'Keine Probleme gefunden.',
+  'overview.all-concerns': 'Alle anzeigen ({count})',
+  'overview.fewer-concerns': 'Weniger anzeigen',
   'overview.more-concerns': 'Weitere Probleme vom Typ: {types}',
   'overview.targets': 'Ziele mit Fehlern',
   'overview.targets-none': 'Keine Ziele mit Fehlern in diesem Zeitraum.',

@@ -30,6 +30,8 @@ export const overviewEn = {
   'overview.window-note': 'Times are in your time zone. Data is about 2 seconds old.',
   'overview.attention': 'Needs attention',
   'overview.all-well': 'No issues found.',
+  'overview.all-concerns': 'Show all ({count})',
+  'overview.fewer-concerns': 'Show fewer',
   'overview.more-concerns': 'More issues of type: {types}',
   'overview.targets': 'Failing targets',
   'overview.targets-none': 'No failing targets in this period.',
