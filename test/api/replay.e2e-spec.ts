@@ -335,13 +335,15 @@ describe('replay', () => {
         redriven: 0,
         skipped: 0,
       });
+      const beganAtMs = Date.now();
       const redriven = await redrive();
 
       expect(redriven).toBe(row?.count);
       for (const { messageIds } of all)
         for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
-      const left = await server.api('GET', '/v1/events?status=dlq');
-      expect(left.json.data).toEqual([]);
+      const left = (await server.api('GET', '/v1/events?status=dlq')).json.data as { last_attempt: { at: string } }[];
+      // Letters of earlier tests, whose receiver fails, may be dead again.
+      expect(left.filter(({ last_attempt: { at } }) => Date.parse(at) < beganAtMs)).toEqual([]);
     });
 
     it('202: dead letters are all sent again, each once, even if they need more than one step', async () => {

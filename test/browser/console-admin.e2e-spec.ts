@@ -69,7 +69,7 @@ const PERSON = `Ada ${HOSTILE[0] ?? ''}`;
       });
       expect(used.status).toBe(200);
       await act('CRM_TOKEN', 'Used in');
-      await dialog.getByRole('link', { name: destination }).waitFor();
+      await dialog.getByRole('link', { name: 'CRM', exact: true }).waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete' }).count()).toBe(0);
       expect(await shown.violations('03-secret-use')).toEqual([]);
       await page.keyboard.press('Escape');

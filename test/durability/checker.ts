@@ -60,6 +60,8 @@ export interface Evidence {
   slownesses?: readonly Slowness[];
   /** Factor by which work took longer than on a quiet machine (`Pace`). Default 1. */
   pace?: number;
+  /** The same factor for the seconds around a time, including single stalls (`Pace.peakAt`). Default 1. */
+  peakAt?: (atMs: number) => number;
 }
 
 /** The checker's result. The lists hold message ids unless noted, and are empty if every guarantee is met. */
@@ -129,7 +131,8 @@ export function check(evidence: Evidence): Report {
     duplicatesMax: cuts.reduce((sum, cut) => sum + arrivals.filter((arrival) => wasUnderWay(arrival, cut)).length, 0),
     unexplained: unexplained.map(({ id }) => id),
     unexplainedTimes: unexplained.map(
-      ({ id, before, at }) => `${id}: received ${before.receivedAtMs}, answered ${before.answeredAtMs}, again ${at}`,
+      ({ id, before, at }) =>
+        `${id}: received ${before.receivedAtMs}, answered ${before.answeredAtMs}, again ${at}, ${lastCutText(cuts, at)}`,
     ),
     slowestRecoveryMs: Math.max(0, ...disruptions.map(({ atMs }) => recoveryMs(atMs, sentById, arrivalsById))),
     disruptions: Object.fromEntries(
@@ -176,11 +179,23 @@ interface Cut {
   toMs: number;
 }
 
+function lastCutText(cuts: readonly Cut[], beforeMs: number): string {
+  const last = cuts
+    .filter(({ atMs }) => atMs <= beforeMs)
+    .sort((a, b) => a.atMs - b.atMs)
+    .at(-1);
+  return last === undefined ? 'no kill before' : `last kill ${last.atMs}, which explains results from ${last.fromMs}`;
+}
+
 /**
  * Returns the period that a kill affects. It begins earlier if PostgreSQL was down or slow right before the kill,
  * because results were not recorded then.
  */
-function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
+function vulnerable(
+  { atMs, cutUntilMs = atMs }: Disruption,
+  { outages, slownesses = [], pace: average = 1, peakAt = () => 1 }: Evidence,
+): Cut {
+  const pace = Math.max(average, peakAt(atMs));
   const recordMs = RECORD_MS_MAX * pace;
   let fromMs = atMs - recordMs;
   for (const slow of slownesses) {

@@ -14,7 +14,7 @@ import type { ListedEvent, StoredMessage } from './fan-out-ledger.js';
 import type { Visit } from './routed.js';
 
 /** All observations of a run: those of senders and receivers, and the stored rows. */
-export interface Observed {
+export interface Observed extends Pick<Evidence, 'pace' | 'peakAt'> {
   emissions: readonly Emission[];
   /** Deliveries that receivers got. The id of each delivery is the message id. */
   visits: readonly Omit<Visit, 'isReplayed'>[];
@@ -113,7 +113,10 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
 /**
  * Converts the fan-outs to evidence for the checker: each event becomes a message that one receiver or feed must get.
  */
-function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
+function evidenceOf(
+  { emissions, visits, disruptions, outages, pace = 1, peakAt = () => 1 }: Observed,
+  untold: readonly Known[],
+): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)
     .map((emission): Sent => ({ ...emission, ids: [] }));
@@ -126,6 +129,8 @@ function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untol
     arrivals: visits.map((visit) => ({ ...visit, id: label(visit.id, visit.place) })),
     disruptions,
     outages,
+    pace,
+    peakAt,
   };
 }
 

@@ -135,6 +135,7 @@ export class Scene {
       disruptions,
       outages,
       pace: this.pace.since(this.openedAtMs),
+      peakAt: (atMs) => this.pace.peakAt(atMs),
     });
   }
 
@@ -168,7 +169,7 @@ export class Scene {
     ]);
     const found = {
       lost: report.lost.slice(0, 5),
-      unexplained: report.unexplained.slice(0, 5),
+      unexplained: report.unexplainedTimes.slice(0, 20),
       crashes: this.crashes(),
       open,
       workers,
