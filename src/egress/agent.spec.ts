@@ -412,7 +412,7 @@ describe('failures', () => {
 
     expect(await agent.exchange(to(receiver, { signal: started.signal }))).toMatchObject({
       error: 'connection',
-      detail: expect.stringContaining('cancelled'),
+      detail: expect.stringContaining('canceled'),
     });
     expect(await agent.exchange(to(receiver, { signal: AbortSignal.abort() }))).toMatchObject({ error: 'connection' });
     expect(receiver.requests).toHaveLength(1);
