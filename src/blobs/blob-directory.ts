@@ -8,8 +8,8 @@ const NAME = 'posthorn-blobs';
 const MARKER = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * The directory of `BLOB_STORE=file:`. Its marker file has a content that the database stores, too. Without the marker,
- * an unmounted volume would look like a directory whose blobs were deleted.
+ * The directory of `BLOB_STORE=file:`. It contains a marker file, whose content PostgreSQL also stores. Without the
+ * marker, an unmounted volume would look like a directory whose blobs were deleted.
  */
 export class BlobDirectory {
   /** Content that the marker must have. Null until the directory was checked for the first time. */
@@ -37,8 +37,9 @@ export class BlobDirectory {
     const found = await this.read();
     if (found !== null && MARKER.test(found)) return found;
     const marker = randomUUID();
-    await ensureDirectory(this.root);
-    const temporary = path.join(this.root, `${NAME}.${marker}`);
+    // After a crash, the sweep of `FileBlobs` removes what is left in `tmp`.
+    const temporary = path.join(this.root, 'tmp', marker);
+    await ensureDirectory(path.dirname(temporary));
     await writeDurably(temporary, Buffer.from(marker));
     await rename(temporary, path.join(this.root, NAME));
     await syncDirectory(this.root);
