@@ -342,7 +342,7 @@ describe('replay', () => {
       for (const { messageIds } of all)
         for (const messageId of messageIds) await eventIn(server, messageId, 'delivered');
       const left = (await server.api('GET', '/v1/events?status=dlq')).json.data as { last_attempt: { at: string } }[];
-      // Letters of earlier tests, whose receiver fails, may be dead again.
+      // The receiver of earlier tests fails, so their deliveries may have become dead letters again.
       expect(left.filter(({ last_attempt: { at } }) => Date.parse(at) < beganAtMs)).toEqual([]);
     });
 

@@ -60,7 +60,7 @@ export interface Evidence {
   slownesses?: readonly Slowness[];
   /** Factor by which work took longer than on a quiet machine (`Pace`). Default 1. */
   pace?: number;
-  /** The same factor for the seconds around a time, including single stalls (`Pace.peakAt`). Default 1. */
+  /** Factor by which the slowest work around a time took longer than on a quiet machine (`Pace.peakAt`). Default 1. */
   peakAt?: (atMs: number) => number;
 }
 

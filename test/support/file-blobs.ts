@@ -2,7 +2,7 @@ import { BlobDirectory } from '../../src/blobs/blob-directory.js';
 import type { BlobDirectoryStore } from '../../src/blobs/blob-directory.store.js';
 import { FileBlobs } from '../../src/blobs/file-blobs.js';
 
-/** A blob store in a directory, which is new for the given database. Without a database, its marker is kept in memory. */
+/** Returns the blob store of a directory. Without `known`, memory takes the place of the table `blob_directory`. */
 export function fileBlobs(root: string, known: Pick<BlobDirectoryStore, 'find' | 'findOrAdd'> = inMemory()): FileBlobs {
   return new FileBlobs(new BlobDirectory(root, known));
 }
