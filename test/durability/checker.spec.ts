@@ -113,11 +113,6 @@ describe('the checker', () => {
       },
     ],
     [
-      'the machine was slow around the kill',
-      {},
-      { disruptions: [kill({ atMs: AT_MS + 1_500 })], peakAt: (atMs) => (atMs === AT_MS + 1_500 ? 3 : 1) },
-    ],
-    [
       'its result waited for PostgreSQL',
       {},
       { disruptions: [kill({ atMs: AT_MS + 9_000 })], outages: [{ fromMs: AT_MS, toMs: AT_MS + 8_000 }] },
@@ -142,11 +137,6 @@ describe('the checker', () => {
         disruptions: [kill({ atMs: AT_MS + 3_600 })],
         slownesses: [{ fromMs: AT_MS, toMs: AT_MS + 8_000, roundTripMs: 500 }],
       },
-      20_000,
-    ],
-    [
-      'the machine was slow at another time',
-      { disruptions: [kill({ atMs: AT_MS + 1_500 })], peakAt: (atMs) => (atMs === AT_MS ? 3 : 1) },
       20_000,
     ],
     ['the kill came before it was sent', { disruptions: [kill({ atMs: AT_MS - 2_000 })] }, 20_000],

@@ -60,8 +60,6 @@ export interface Evidence {
   slownesses?: readonly Slowness[];
   /** Factor by which work took longer than on a quiet machine (`Pace`). Default 1. */
   pace?: number;
-  /** Factor by which the slowest work around a time took longer than on a quiet machine (`Pace.peakAt`). Default 1. */
-  peakAt?: (atMs: number) => number;
 }
 
 /** The checker's result. The lists hold message ids unless noted, and are empty if every guarantee is met. */
@@ -191,11 +189,7 @@ function lastCutText(cuts: readonly Cut[], beforeMs: number): string {
  * Returns the period that a kill affects. It begins earlier if PostgreSQL was down or slow right before the kill,
  * because results were not recorded then.
  */
-function vulnerable(
-  { atMs, cutUntilMs = atMs }: Disruption,
-  { outages, slownesses = [], pace: average = 1, peakAt = () => 1 }: Evidence,
-): Cut {
-  const pace = Math.max(average, peakAt(atMs));
+function vulnerable({ atMs, cutUntilMs = atMs }: Disruption, { outages, slownesses = [], pace = 1 }: Evidence): Cut {
   const recordMs = RECORD_MS_MAX * pace;
   let fromMs = atMs - recordMs;
   for (const slow of slownesses) {

@@ -14,7 +14,7 @@ import type { ListedEvent, StoredMessage } from './fan-out-ledger.js';
 import type { Visit } from './routed.js';
 
 /** All observations of a run: those of senders and receivers, and the stored rows. */
-export interface Observed extends Pick<Evidence, 'pace' | 'peakAt'> {
+export interface Observed {
   emissions: readonly Emission[];
   /** Deliveries that receivers got. The id of each delivery is the message id. */
   visits: readonly Omit<Visit, 'isReplayed'>[];
@@ -113,10 +113,7 @@ export function fanOutSummary(seed: number, report: FanOutReport): string {
 /**
  * Converts the fan-outs to evidence for the checker: each event becomes a message that one receiver or feed must get.
  */
-function evidenceOf(
-  { emissions, visits, disruptions, outages, pace = 1, peakAt = () => 1 }: Observed,
-  untold: readonly Known[],
-): Evidence {
+function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)
     .map((emission): Sent => ({ ...emission, ids: [] }));
@@ -129,8 +126,6 @@ function evidenceOf(
     arrivals: visits.map((visit) => ({ ...visit, id: label(visit.id, visit.place) })),
     disruptions,
     outages,
-    pace,
-    peakAt,
   };
 }
 

@@ -73,16 +73,7 @@ export class Run {
       ...received.map((arrival) => ({ ...arrival, place: String(arrival.destination) })),
       ...this.consumer.visits,
     ];
-    return checkFanOuts({
-      emissions: this.emitter.sent,
-      visits,
-      stored,
-      listed: this.listed,
-      disruptions,
-      outages,
-      pace: scene.pace.since(0),
-      peakAt: (atMs) => scene.pace.peakAt(atMs),
-    });
+    return checkFanOuts({ emissions: this.emitter.sent, visits, stored, listed: this.listed, disruptions, outages });
   }
 
   /** Cleans up after a test that may have failed. */

@@ -1,4 +1,4 @@
-import { PACE_MAX, paceOf, peakOf } from '../support/pace.js';
+import { PACE_MAX, paceOf } from '../support/pace.js';
 import type { Sent } from './checker.js';
 import { FLEETS } from './nemesis/fleet.js';
 import { kindNamed, KINDS, overlapping } from './nemesis/kinds.js';
@@ -179,18 +179,6 @@ describe('the time limits of the verdict', () => {
     expect(paceOf(beats(1_000, 60), 99)).toBe(3);
     expect(paceOf(beats(5_000), 0)).toBe(PACE_MAX);
     expect(paceOf([], 0)).toBe(1);
-  });
-
-  it('use the slowest beat around a kill for the results that the kill may have lost', () => {
-    const beats = [
-      { atMs: 1_000, tookMs: 100 },
-      { atMs: 9_500, tookMs: 60 },
-      { atMs: 10_400, tookMs: 80 },
-      { atMs: 11_500, tookMs: 200 },
-    ];
-
-    expect([10_000, 30_000, 2_000].map((atMs) => peakOf(beats, atMs))).toEqual([4, 1, 5]);
-    expect(peakOf([{ atMs: 1, tookMs: 60_000 }], 1)).toBe(PACE_MAX);
   });
 });
 

@@ -82,11 +82,7 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
         disruptions,
         outages: postgres.outages,
       };
-      const report = check({
-        ...evidenceOf(observed),
-        pace: scene.pace.since(0),
-        peakAt: (atMs) => scene.pace.peakAt(atMs),
-      });
+      const report = check({ ...evidenceOf(observed), pace: scene.pace.since(0) });
       const { repeated, deaths } = consumer;
       process.stdout.write(
         `durability: ${summary(seed, report)} · webhooks ${provider.accepted} · tries ${JSON.stringify(provider.outcomes)} · ` +

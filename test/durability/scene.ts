@@ -135,7 +135,6 @@ export class Scene {
       disruptions,
       outages,
       pace: this.pace.since(this.openedAtMs),
-      peakAt: (atMs) => this.pace.peakAt(atMs),
     });
   }
 

@@ -54,19 +54,12 @@ export class Pace {
     return this.since(Date.now() - RECENT_MS);
   }
 
-  /** Returns how many times longer the slowest work around a time took than on a quiet machine. */
-  peakAt(atMs: number): number {
-    return peakOf(this.beats, atMs);
-  }
-
   stop(): void {
     if (this.child.connected) this.child.disconnect();
   }
 }
 
 const RECENT_MS = 5_000;
-/** Time after which the end of work still counts for `peakOf`, because the work began earlier. */
-const SOON_MS = 1_000;
 
 /**
  * Returns the slowdown factor from the pieces of work since `fromMs`, or from the last piece if there is none since
@@ -77,10 +70,4 @@ export function paceOf(beats: readonly Beat[], fromMs: number): number {
   const took = (recent.length > 0 ? recent : beats.slice(-1)).map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   const slow = took[Math.min(took.length - 1, Math.floor(took.length * SHARE))] ?? BEAT_MS;
   return Math.min(PACE_MAX, Math.max(1, slow / BEAT_MS));
-}
-
-/** Returns the largest slowdown factor of a piece of work that ended in the last seconds before a time, or soon after. */
-export function peakOf(beats: readonly Beat[], atMs: number): number {
-  const took = beats.filter((beat) => beat.atMs > atMs - RECENT_MS && beat.atMs < atMs + SOON_MS);
-  return Math.min(PACE_MAX, Math.max(1, ...took.map(({ tookMs }) => tookMs / BEAT_MS)));
 }
