@@ -1,4 +1,5 @@
 import { DiscoveryService } from '@nestjs/core';
+import type { BoundStatement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 /** Marks a blob store for `BLOB_STORE=extension:NAME`: `@BlobStorage() class AcmeBlobs extends NamedBlobStore`. */
@@ -42,13 +43,14 @@ export abstract class BlobStore {
     await this.put(key, Buffer.concat(whole));
   }
 
-  /**
-   * Stores blobs of at most 256 KB each and resolves once all are durable, even if the caller's transaction rolls back
-   * later. Throws if a blob could not be stored, even if other blobs of the call were stored.
-   */
-  async putSmall(blobs: readonly NewBlob[]): Promise<void> {
-    const puts = await Promise.allSettled(blobs.map(({ key, bytes }) => this.put(key, bytes)));
-    for (const put of puts) if (put.status === 'rejected') throw put.reason;
+  /** True if `insertOfSmall` returns a statement, so that small blobs can share a commit with the caller's rows. */
+  get isInDatabase(): boolean {
+    return false;
+  }
+
+  /** Returns a statement that stores blobs of at most 256 KB each. Throws if the blobs are not stored in PostgreSQL. */
+  insertOfSmall(_blobs: readonly NewBlob[]): BoundStatement {
+    throw new Error('This store keeps its blobs outside of PostgreSQL.');
   }
 
   /** Returns all bytes of the blob, or null if it no longer exists. `key` must contain the blob's expiry day. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Columns } from '#kernel/database/column-names.js';
-import { Database, type Statement } from '#kernel/database/database.js';
+import { type BoundStatement, Database, type Statement } from '#kernel/database/database.js';
 import { GroupedReads } from '#kernel/database/grouped-reads.js';
 import { byteaArray, dateArray, intArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { BlobChunkEntity } from './blobs.entities.js';
@@ -86,14 +86,20 @@ export class PostgresBlobs extends BlobStore {
     });
   }
 
-  override async putSmall(blobs: readonly NewBlob[]): Promise<void> {
-    if (blobs.length === 0) return;
-    await this.database.queryPrepared(PUT_SMALL, [
-      intArray(blobs.map(({ key }) => key.environmentId)),
-      uuidArray(blobs.map(({ key }) => key.id)),
-      dateArray(blobs.map(({ key }) => key.expiresOnDay)),
-      byteaArray(blobs.map(({ bytes }) => bytes)),
-    ]);
+  override get isInDatabase(): boolean {
+    return true;
+  }
+
+  override insertOfSmall(blobs: readonly NewBlob[]): BoundStatement {
+    return {
+      statement: PUT_SMALL,
+      values: [
+        intArray(blobs.map(({ key }) => key.environmentId)),
+        uuidArray(blobs.map(({ key }) => key.id)),
+        dateArray(blobs.map(({ key }) => key.expiresOnDay)),
+        byteaArray(blobs.map(({ bytes }) => bytes)),
+      ],
+    };
   }
 
   override async whole(key: BlobKey): Promise<Buffer | null> {

@@ -181,8 +181,16 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
   const KEYS = ['deliveries_pkey', 'due_deliveries_pkey', 'emails_pkey', 'events_pkey'];
 
   it.each<[string, (db: Database) => Promise<unknown>, string[], number]>([
-    ['insert', (db) => new EmailsStore(db).insert([added(), added()], false), [], 500],
-    ['insert in a transaction', (db) => new EmailsStore(db).insert([added()], true), [], 500],
+    [
+      'insert with events',
+      (db) => {
+        const { statement, values } = new EmailsStore(db).insertOf([added(), added()]);
+        return db.queryPrepared(statement, [...values]);
+      },
+      [],
+      500,
+    ],
+    ['insert in a transaction', (db) => new EmailsStore(db).insert(added()), [], 500],
     [
       'states, on the days encoded in the ids',
       (db) => new EmailsStore(db).statesAt([place(), place()]),

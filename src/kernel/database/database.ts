@@ -16,9 +16,12 @@ export interface Statement {
   readonly deadlineMs?: number;
 }
 
-export interface PiggybackStatement {
+export interface BoundStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
+}
+
+export interface PiggybackStatement extends BoundStatement {
   /** Called with the rows of the piggyback statement, once it has committed together with the main statement. */
   onCommitted(rows: unknown[]): void;
 }
@@ -104,26 +107,28 @@ export class Database {
   }
 
   /**
-   * Runs a frequent statement in its own commit, or with `within` in the caller's transaction. A piggyback statement is
-   * committed together with it. Throws the error of either statement, including a lock timeout of the piggyback
-   * statement.
+   * Runs a frequent statement in its own commit, or with `within` in the caller's transaction. The statements in
+   * `first` run before it and are committed together with it, like a piggyback statement. Throws the error of any of
+   * these statements, including a lock timeout of the piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
     values: unknown[],
     piggybackStatement: PiggybackStatement | 'within' | null = null,
+    first: readonly BoundStatement[] = [],
   ): Promise<R[]> {
-    if (piggybackStatement === 'within') return this.query<R>(statement, values);
-    if (piggybackStatement === null)
+    if (piggybackStatement === 'within') {
+      for (const each of first) await this.query(each.statement, each.values);
+      return this.query<R>(statement, values);
+    }
+    if (piggybackStatement === null && first.length === 0)
       return (await this.preparedPool.query(this.prepared(statement, values))).rows as R[];
-    const statements = [
-      this.prepared(statement, values),
-      this.prepared(SHORT_RIDE, []),
-      this.prepared(piggybackStatement.statement, [...piggybackStatement.values]),
-    ];
-    const [own, , taken] = await this.preparedPool.together(statements);
-    piggybackStatement.onCommitted(taken?.rows ?? []);
-    return (own?.rows ?? []) as R[];
+    const ride = piggybackStatement === null ? [] : [{ statement: SHORT_RIDE, values: [] }, piggybackStatement];
+    const results = await this.preparedPool.together(
+      [...first, { statement, values }, ...ride].map((each) => this.prepared(each.statement, [...each.values])),
+    );
+    piggybackStatement?.onCommitted(results.at(-1)?.rows ?? []);
+    return (results[first.length]?.rows ?? []) as R[];
   }
 
   /**

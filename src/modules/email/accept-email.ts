@@ -15,7 +15,7 @@ import { EmailComposition, messageIdOf, ruledSubmission, shownOf } from './email
 import { EmailDestination } from './email-destination.js';
 import { type CompleteDraft, type EmailDraft } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
-import { type ComposedEmail, EmailGroup } from './email-group.js';
+import { type ComposedEmail, EmailRows } from './email-rows.js';
 import type { ShownStatus } from './emails.store.js';
 import { refuseUnlessDeliverable } from './international-addresses.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
@@ -34,17 +34,17 @@ export interface AcceptedOnce {
   answer: (email: AcceptedEmail) => StoredAnswer;
 }
 
-/** An email that is stored but not accepted yet: its event does not exist yet. */
+/** A composed email that is not accepted yet. */
 export interface PreparedEmail {
   email: AcceptedEmail;
-  /** Accepts the email in the caller's transaction. */
+  /** Stores the email and its event in the caller's transaction. */
   acceptWithin: () => Promise<void>;
 }
 
 /**
- * Accepts emails. An email is composed once and stored before its event is created, in this order: raw message, email
- * row, event. A stored email without an event is not accepted: no list shows it, and the sweeper deletes it. A
- * scheduled email is stored as submitted, with its attachments, and composed later.
+ * Accepts emails. An email is composed once. Its row and its event are stored in one commit, together with the raw
+ * message or after it. A stored raw message or email without an event is not accepted: no list shows it, and it is
+ * deleted later. A scheduled email is stored as submitted, with its attachments, and composed later.
  */
 @Injectable()
 export class AcceptEmail {
@@ -55,7 +55,7 @@ export class AcceptEmail {
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
     private readonly transport: MailTransport,
-    private readonly group: EmailGroup,
+    private readonly rows: EmailRows,
     private readonly scheduled: ScheduledEmailsStore,
     private readonly destination: EmailDestination,
     private readonly ledger: Ledger,
@@ -85,32 +85,32 @@ export class AcceptEmail {
     return this.commit(await this.compose(environmentId, id, complete, identity), once);
   }
 
-  /** Stores a composed email and creates its event. Resolves once both are committed. */
+  /** Stores a composed email and its event. Resolves once both are committed. */
   async commit(composed: ComposedEmail, once: AcceptedOnce | null): Promise<AcceptedEmail> {
-    await this.group.add(composed);
     const { email } = composed;
     const { environmentId, id, status } = email;
+    const row = await this.rows.rowOf(composed);
     const targetId = await this.destination.forEnvironment(environmentId);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
-    await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency }));
+    await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency, row }));
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     this.metrics.accepted();
     return { id, status };
   }
 
-  /** Composes an email to send now, and stores it without accepting it. Throws the same errors as `accept`. */
+  /** Composes an email to send now, without accepting it. Throws the same errors as `accept`. */
   async prepare(tenant: Tenant, draft: EmailDraft, allowed: FetchAllowance): Promise<PreparedEmail> {
     const { complete, identity } = await this.complete(tenant, draft, allowed);
     const { environmentId } = tenant;
     const composed = await this.compose(environmentId, this.ids.next(), complete, identity);
-    await this.group.add(composed);
+    const row = await this.rows.rowOf(composed);
     const { email } = composed;
     return {
       email: { id: email.id, status: email.status },
       acceptWithin: async () => {
         const targetId = await this.destination.forEnvironment(environmentId);
-        await this.ledger.acceptWithin(emailEvent(email, targetId, { traceparent: null, idempotency: null }));
+        await this.ledger.acceptWithin(emailEvent(email, targetId, { traceparent: null, idempotency: null, row }));
         this.database.afterCommit(() => this.metrics.accepted());
       },
     };

@@ -7,7 +7,7 @@ export const EMAIL_EVENT_TYPE = 'email.send';
 export function emailEvent(
   email: NewEmail,
   targetId: Id,
-  { traceparent, idempotency }: Pick<NewEvent, 'traceparent' | 'idempotency'>,
+  { traceparent, idempotency, row }: Pick<NewEvent, 'traceparent' | 'idempotency' | 'row'>,
 ): NewEvent {
   const { environmentId, id, expiresOnDay } = email;
   const payload = payloadOf(email);
@@ -26,6 +26,7 @@ export function emailEvent(
     pulled: false,
     ratePerSecond: null,
     concurrency: null,
+    ...(row !== undefined && { row }),
   };
 }
 

@@ -19,7 +19,7 @@ import { EmailContents } from './email-contents.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailDownloadsController } from './email-downloads.controller.js';
 import { EmailErasure } from './email-erasure.js';
-import { EmailGroup } from './email-group.js';
+import { EmailRows } from './email-rows.js';
 import { EmailStates } from './email-states.js';
 import { EmailSubmission } from './email-submission.js';
 import { EmailsController } from './emails.controller.js';
@@ -70,8 +70,8 @@ import { Unsubscriptions } from './unsubscriptions.js';
     EmailContents,
     EmailDestination,
     EmailErasure,
-    EmailGroup,
     EmailMetrics,
+    EmailRows,
     EmailStates,
     EmailSubmission,
     EmailsService,

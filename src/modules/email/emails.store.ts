@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { dateOf, expiryDay } from '#engine/expiry-day.js';
 import { EMAIL_STATUSES, type EmailStatus, type HandingOver } from '#engine/mail/recipient-state.js';
-import { Database, type Statement } from '#kernel/database/database.js';
+import { type BoundStatement, Database, type Statement } from '#kernel/database/database.js';
 import {
   booleanArray,
   dateArray,
@@ -409,11 +409,14 @@ function among(found: readonly Candidate[], candidatesMax: number): { rows: Emai
 export class EmailsStore {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Inserts emails. Outside of a transaction, the emails are committed immediately. They are accepted only once their
-   * events exist.
-   */
-  async insert(emails: readonly NewEmail[], isInTransaction: boolean): Promise<void> {
+  /** Inserts an email in the caller's transaction. The email is accepted only once its event exists. */
+  async insert(email: NewEmail): Promise<void> {
+    const { statement, values } = this.insertOf([email]);
+    await this.database.query(statement, values);
+  }
+
+  /** Returns the statement that inserts emails. */
+  insertOf(emails: readonly NewEmail[]): BoundStatement {
     const column = <K extends keyof NewEmail>(name: K): NewEmail[K][] => emails.map((email) => email[name]);
     // Joins mailboxes by line feeds, which parsed mailboxes cannot contain.
     const lists = (name: 'to' | 'cc' | 'bcc' | 'replyTo'): Buffer =>
@@ -445,7 +448,7 @@ export class EmailsStore {
       intArray(column('templateVersion')),
       textArray(column('originalSender')),
     ];
-    await (isInTransaction ? this.database.query(INSERT, values) : this.database.queryPrepared(INSERT, values));
+    return { statement: INSERT, values };
   }
 
   /**

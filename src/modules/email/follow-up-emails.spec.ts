@@ -7,7 +7,7 @@ import { AcceptEmail } from './accept-email.js';
 import type { EmailMetrics } from './email.metrics.js';
 import type { EmailComposition } from './email-composition.js';
 import type { EmailDestination } from './email-destination.js';
-import type { EmailGroup } from './email-group.js';
+import type { EmailRows } from './email-rows.js';
 import type { EmailsStore } from './emails.store.js';
 import { FollowUpEmails } from './follow-up-emails.js';
 
@@ -35,7 +35,7 @@ function over(ledger: () => Promise<void>, isAccepted = false): { emails: Follow
     unused,
     unused,
     unused,
-    { add: async () => void done.push('stored') } as unknown as EmailGroup,
+    { rowOf: async () => void done.push('prepared') } as unknown as EmailRows,
     unused,
     { forEnvironment: async () => EMAIL_ID } as unknown as EmailDestination,
     { accept: ledger } as unknown as Ledger,
@@ -52,12 +52,12 @@ function over(ledger: () => Promise<void>, isAccepted = false): { emails: Follow
 }
 
 describe('FollowUpEmails', () => {
-  it('stores an email before it creates the event, and counts it', async () => {
+  it('stores an email together with its event, and counts it', async () => {
     const { emails, done } = over(async () => void done.push('accepted'));
 
     await emails.forward(MESSAGE, EMAIL_ID, COPY, IDENTITY);
 
-    expect(done).toEqual(['stored', 'accepted', 'counted']);
+    expect(done).toEqual(['prepared', 'accepted', 'counted']);
   });
 
   it('does not count an email that was accepted before', async () => {
@@ -65,7 +65,7 @@ describe('FollowUpEmails', () => {
 
     await emails.forward(MESSAGE, EMAIL_ID, COPY, IDENTITY);
 
-    expect(done).toEqual(['stored']);
+    expect(done).toEqual(['prepared']);
   });
 
   it('does nothing for an accepted email whose idempotency key may have expired', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CHUNK_BYTES } from '#blobs/chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
-import { Database } from '#kernel/database/database.js';
+import { type BoundStatement, Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
@@ -18,8 +18,12 @@ export class RawEmails {
     private readonly database: Database,
   ) {}
 
-  static isLarge(raw: Buffer): boolean {
-    return raw.length > CHUNK_BYTES;
+  /**
+   * Returns whether an email's raw message can be stored in one commit with its row. Otherwise it must be stored first:
+   * it is large, or the blob store does not use PostgreSQL.
+   */
+  sharesCommit(raw: Buffer): boolean {
+    return this.blobs.isInDatabase && raw.length <= CHUNK_BYTES;
   }
 
   /**
@@ -30,8 +34,9 @@ export class RawEmails {
     return this.database.unitOfWork(() => this.blobs.put({ environmentId, id, expiresOnDay }, raw));
   }
 
-  putSmall(blobs: readonly NewBlob[]): Promise<void> {
-    return this.blobs.putSmall(blobs);
+  /** Returns the statement that stores raw messages for which `sharesCommit` is true. */
+  insertOf(blobs: readonly NewBlob[]): BoundStatement {
+    return this.blobs.insertOfSmall(blobs);
   }
 
   /**

@@ -67,7 +67,7 @@ export class ScheduledChanges {
     if (row === null) return false;
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const email = this.composition.canceled({ environmentId, id, messageId: row.messageId, expiresOnDay }, row);
-    await this.emails.insert([email], true);
+    await this.emails.insert(email);
     const targetId = await this.destination.forEnvironment(environmentId);
     await this.ledger.acceptWithin(emailEvent(email, targetId, { traceparent: null, idempotency: null }));
     return true;

@@ -110,7 +110,7 @@ export class ScheduledRelease {
     const expiresOnDay = await this.retention.expiresOnDay(environmentId, lowestIdAt(this.clock.nowMs()));
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
-    await this.emails.insert([made.email], true);
+    await this.emails.insert(made.email);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     await this.ledger.acceptWithin(
       emailEvent(made.email, await this.destination.forEnvironment(environmentId), {

@@ -41,7 +41,7 @@ export class StrictBatch {
     return prepared.map(({ email }) => email);
   }
 
-  /** Composes and stores the emails, without accepting them. */
+  /** Composes the emails, without accepting them. */
   private async prepareAll(
     tenant: Tenant,
     drafts: readonly EmailDraft[],

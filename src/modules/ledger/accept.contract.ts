@@ -1,6 +1,7 @@
 import type { Disposition } from '#engine/inbound/disposition.js';
 import type { RequestLine } from '#engine/inbound/forwarded-url.js';
 import type { StoredHeader } from '#kernel/crypto/sealed-headers.js';
+import type { BoundStatement } from '#kernel/database/database.js';
 import type { KeptAnswer } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
 
@@ -24,6 +25,20 @@ export interface Arrival {
   concurrency: number | null;
 }
 
+/** Inserts the rows of another context in the commit of their events, such as emails. */
+export interface EventRowInserts {
+  /** Returns the statements that insert the rows of a group of events. */
+  insertsOf(rows: readonly unknown[]): BoundStatement[];
+}
+
+/** A row to insert in the commit of its event. */
+export interface EventRow {
+  inserts: EventRowInserts;
+  row: unknown;
+  /** Size of the row in bytes. */
+  bytes: number;
+}
+
 /** An event to send, with its only delivery. */
 export interface NewEvent extends Arrival {
   id: Id;
@@ -39,6 +54,10 @@ export interface NewEvent extends Arrival {
   payload: string;
   payloadBytes: number;
   idempotency: KeptAnswer;
+  /**
+   * Absent if only the event is stored. If the idempotency key is already in use, the row is stored without the event.
+   */
+  row?: EventRow;
   /** Caller whose request may wait while this process has no capacity. Absent if no client waits for the response. */
   caller?: Caller | null;
 }

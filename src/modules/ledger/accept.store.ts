@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { IdempotencyKeyEntity } from '#http/idempotency.entities.js';
 import { sealNamed } from '#kernel/crypto/sealed-headers.js';
 import { Vault } from '#kernel/crypto/vault.js';
-import { Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
+import { type BoundStatement, Database, type PiggybackStatement, type Statement } from '#kernel/database/database.js';
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
-import type { NewEvent } from './accept.contract.js';
+import type { EventRowInserts, NewEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import type { Admission } from './local-scheduler.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
@@ -95,7 +95,10 @@ export class AcceptStore {
     @Inject(Vault) private readonly vault: Pick<Vault, 'seal'>,
   ) {}
 
-  /** Returns the positions of the stored events. Events whose idempotency key is already in use are not stored. */
+  /**
+   * Stores the events, and the rows of other contexts that belong to them. Returns the positions of the stored events.
+   * Events whose idempotency key is already in use are not stored.
+   */
   async insert(
     group: readonly Admitted[],
     claimant: Id | null,
@@ -105,8 +108,9 @@ export class AcceptStore {
     const events = group.map(({ event }) => event);
     const values = this.values(group, claimant);
     const isPulled = group.some(({ admission }) => admission === 'pull');
+    const rowInserts = rowInsertsOf(events);
     if (events.every((event) => event.idempotency === null)) {
-      await this.database.queryPrepared(isPulled ? ACCEPT_PULLED : ACCEPT, values, piggybackStatement);
+      await this.database.queryPrepared(isPulled ? ACCEPT_PULLED : ACCEPT, values, piggybackStatement, rowInserts);
       return 'all';
     }
     values.push(...keyValues(events), keyTtlMs);
@@ -114,6 +118,7 @@ export class AcceptStore {
       isPulled ? ACCEPT_ONCE_PULLED : ACCEPT_ONCE,
       values,
       piggybackStatement,
+      rowInserts,
     );
     return storedBut(rows, group.length);
   }
@@ -156,4 +161,16 @@ export class AcceptStore {
     );
     return rows[0] ?? null;
   }
+}
+
+/** Returns the statements that insert the rows of the events, with one call for all rows of a kind. */
+function rowInsertsOf(events: readonly NewEvent[]): BoundStatement[] {
+  const byInserts = new Map<EventRowInserts, unknown[]>();
+  for (const { row: given } of events) {
+    if (given === undefined) continue;
+    const rows = byInserts.get(given.inserts);
+    if (rows === undefined) byInserts.set(given.inserts, [given.row]);
+    else rows.push(given.row);
+  }
+  return [...byInserts].flatMap(([inserts, rows]) => inserts.insertsOf(rows));
 }

@@ -14,6 +14,9 @@ import { LedgerMetrics } from './ledger.metrics.js';
 import { Partitions } from './partitions.js';
 import { RecordResults } from './record.js';
 
+/** Maximum size of the events and rows that wait for storage. */
+const BACKLOG_BYTES_MAX = 1024 * 1024 * 1024;
+
 @Injectable()
 export class Accept {
   private readonly group: AcceptGroup<NewEvent>;
@@ -31,9 +34,9 @@ export class Accept {
   ) {
     this.group = new AcceptGroup<NewEvent>(partitions, results, {
       what: 'Accepting',
-      weighBytes: ({ payloadBytes }) => payloadBytes,
+      weighBytes: ({ payloadBytes, row }) => payloadBytes + (row?.bytes ?? 0),
       backlogMax: 20_000,
-      backlogBytesMax: Infinity,
+      backlogBytesMax: BACKLOG_BYTES_MAX,
       store: (events, ride) => this.write(events, ride),
     });
   }
