@@ -179,6 +179,7 @@ describe('scheduled emails', () => {
     );
 
     await sql.rows(`update domains set sending_enabled = false, state = 'failed' where host = 'lost.example.com'`);
+    await sql.rows(`select pg_notify('posthorn', 'sending_domain:*')`);
     await due(id);
 
     const email = await emailIn(server, id, 'failed');

@@ -16,12 +16,14 @@ import { ReceivingDomains, SendingDomains } from '../../src/modules/domains/veri
 import { VerifiedDomainsStore } from '../../src/modules/domains/verified-domains.store.js';
 import { run } from '../support/program.js';
 import { type DomainsScene, PLATFORM, recordsOf, startDomainsScene } from './domains.js';
+import { until } from './polling.js';
 import { expectStatus, uuidOf } from './scene.js';
 
 /** Queries of the email modules about domains, on the database of a running server. */
 describe('domains for email', () => {
   let scene: DomainsScene;
   let database: Database;
+  let notifications: Notifications;
   let sending: SendingDomains;
   let sendingWithoutPlatform: SendingDomains;
   let receiving: ReceivingDomains;
@@ -32,14 +34,15 @@ describe('domains for email', () => {
     const config = loadConfig(scene.server.env);
     database = new Database(await dataSource(config.databaseUrl, 2).initialize(), config);
     const clock = new SystemClock();
-    const notifications = new Notifications(config, database, clock);
+    notifications = new Notifications(config, database, clock);
+    await notifications.onApplicationBootstrap();
     const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
     const ownKeys = new DomainKeys(new DomainKeysStore(database), new Vault(keyring), clock);
     const store = new VerifiedDomainsStore(database);
     const sender = (zoneOf: Config): SendingDomains =>
-      new SendingDomains(store, new PlatformZone(zoneOf, keys), keys, ownKeys);
+      new SendingDomains(store, new PlatformZone(zoneOf, keys), keys, ownKeys, notifications, clock);
     sending = sender(config);
     sendingWithoutPlatform = sender(loadConfig({ ...scene.server.env, PLATFORM_DOMAIN: 'localhost' }));
     receiving = new ReceivingDomains(store);
@@ -51,6 +54,7 @@ describe('domains for email', () => {
   });
 
   afterAll(async () => {
+    notifications.onApplicationShutdown();
     await database.close();
     await scene.close();
   });
@@ -75,6 +79,11 @@ describe('domains for email', () => {
     expect(await sending.find(environment, lost.domain)).not.toBeNull();
     await scene.letPass(lost.id, 73);
     await scene.verify(lost.id);
+    // The change reaches this process a moment later.
+    await until(
+      () => sending.find(environment, lost.domain),
+      (found) => found === null,
+    );
 
     for (const { domain } of [pending, webhook, lost]) expect(await sending.find(environment, domain)).toBeNull();
   });
@@ -86,7 +95,10 @@ describe('domains for email', () => {
     const before = await sending.find(environment, domain.domain);
     scene.publish(recordsOf(domain, 'mail_from', 'spf'));
     await scene.verify(domain.id);
-    const after = await sending.find(environment, domain.domain);
+    const after = await until(
+      () => sending.find(environment, domain.domain),
+      (found) => found?.returnPathHost !== before?.returnPathHost,
+    );
     scene.zone.trouble(`bounce.${domain.domain}`, 'fails');
     await scene.verify(domain.id);
     const silent = await sending.find(environment, domain.domain);

@@ -116,6 +116,9 @@ const PAUSED: Statement = {
     where reputation <> 'healthy' and reputation = 'paused'`,
 };
 
+/** Columns that determine how mail is sent from a domain (see `SendingDomains`). */
+const SENDING_COLUMNS = ['isOwner', 'isSending', 'isReturnPathSeen', 'dkimSigner', 'version', 'reputation'] as const;
+
 /** Stores domains. Notifies all nodes when the set of hosts that accept requests changes, so that they reload it. */
 @Injectable()
 export class DomainsStore {
@@ -182,6 +185,7 @@ export class DomainsStore {
     const after = { ...row, ...columns };
     if (row.kind === 'webhook' && isServing(after) !== isServing(row)) await this.announce('custom_host', row);
     if ((after.reputation === 'paused') !== (row.reputation === 'paused')) await this.announce('paused_domain', row);
+    if (SENDING_COLUMNS.some((name) => after[name] !== row[name])) await this.announceSending(row);
     return after;
   }
 
@@ -190,6 +194,7 @@ export class DomainsStore {
     await this.rows.delete({ environmentId: row.environmentId, id: row.id });
     if (row.kind === 'webhook') await this.announce('custom_host', row);
     if (row.reputation === 'paused') await this.announce('paused_domain', row);
+    if (row.isSending) await this.announceSending(row);
   }
 
   /** Claims a domain for a check. Returns false if it is already claimed, or was checked within `restSeconds`. */
@@ -222,6 +227,10 @@ export class DomainsStore {
 
   private announce(topic: 'custom_host' | 'paused_domain', { environmentId, id }: DomainPlace): Promise<void> {
     return this.notifications.announce(topic, `${environmentId}:${id}`);
+  }
+
+  private announceSending({ environmentId, host }: Pick<DomainEntity, 'environmentId' | 'host'>): Promise<void> {
+    return this.notifications.announce('sending_domain', `${environmentId}:${host}`);
   }
 }
 
