@@ -167,7 +167,7 @@ export const smtpIn = {
 };
 
 /**
- * Measures the submission of emails by mail clients. The service signs each email before it replies, and sends none.
+ * Measures the submission of emails by mail clients. The emails are neither signed nor sent.
  *
  * @type {import('./rows.mjs').Block}
  */

@@ -135,6 +135,7 @@ import { RepliesToEmails1732690540200 } from '../../migrations/1732690540200-rep
 import { TemplateUnsubscribe1732690700000 } from '../../migrations/1732690700000-template-unsubscribe.js';
 import { DedupeIdsIndex1732690710000 } from '../../migrations/1732690710000-dedupe-ids-index.js';
 import { BlobDirectory1732690720000 } from '../../migrations/1732690720000-blob-directory.js';
+import { EmailSignatures1732690730000 } from '../../migrations/1732690730000-email-signatures.js';
 
 /** All entities of the database. Listed by name instead of by glob, so that a missing file prevents the start. */
 export const ENTITIES = [
@@ -283,6 +284,7 @@ export const MIGRATIONS = [
   TemplateUnsubscribe1732690700000,
   DedupeIdsIndex1732690710000,
   BlobDirectory1732690720000,
+  EmailSignatures1732690730000,
 ];
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */

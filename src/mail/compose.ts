@@ -110,13 +110,15 @@ export async function compose(
     disableFileAccess: true,
     disableUrlAccess: true,
   }).compile();
-  return signMessage(await node.build(), dkim, { rewritesIdentity, date: message.date });
+  const unsigned = await node.build();
+  return Buffer.concat([await dkimSignatures(unsigned, dkim, { rewritesIdentity, date: message.date }), unsigned]);
 }
 
 /**
- * Signs a complete message with the same keys and fields as `compose`, and changes no other byte. Throws `NotComposed`.
+ * Returns the DKIM-Signature fields of a complete message, with the same keys and signed fields as `compose`. They are
+ * the first bytes of the message to send. Throws `NotComposed`.
  */
-export async function signMessage(
+export async function dkimSignatures(
   unsigned: Buffer,
   dkim: SigningKeys & { domain: string },
   { rewritesIdentity, date }: { rewritesIdentity: boolean; date: Date },
@@ -125,16 +127,13 @@ export async function signMessage(
   if (fault !== null) throw new NotComposed(fault);
   const fields = SIGNED_FIELDS.filter((name) => !rewritesIdentity || !IDENTITY_FIELDS.has(name));
   const { domain, ed25519 } = dkim;
-  const withSecond =
-    ed25519 === undefined ? unsigned : await signedTwice(unsigned, { ...ed25519, domain }, fields, date);
-  return signed(withSecond, dkim, fields);
+  const rsa = await rsaSignature(unsigned, dkim, fields);
+  return ed25519 === undefined
+    ? rsa
+    : Buffer.concat([rsa, await ed25519Signature(unsigned, { ...ed25519, domain }, fields, date)]);
 }
 
-/**
- * Returns the message with an Ed25519 signature. The RSA signature is added later, above this one, and does not cover
- * it.
- */
-async function signedTwice(
+async function ed25519Signature(
   unsigned: Buffer,
   { domain, selector, privateKey }: DkimKey & { domain: string },
   fields: readonly string[],
@@ -154,10 +153,10 @@ async function signedTwice(
   });
   if (errors.length > 0 || !signatures.startsWith(SIGNATURE))
     throw new NotComposed('The message could not be signed with the Ed25519 key.');
-  return Buffer.concat([Buffer.from(signatures), unsigned]);
+  return Buffer.from(signatures);
 }
 
-async function signed(
+async function rsaSignature(
   unsigned: Buffer,
   { domain, selector, privateKey }: DkimKey & { domain: string },
   fields: readonly string[],
@@ -173,9 +172,10 @@ async function signed(
     headerFieldNames: fields.join(':'),
   });
   const raw = await buffer(signer.sign(unsigned));
+  // Without a usable key, the library returns the message unchanged.
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE)
     throw new NotComposed('The message could not be signed with the DKIM key.');
-  return raw;
+  return Buffer.from(raw.subarray(0, raw.length - unsigned.length));
 }
 
 function leafOf({ filename, contentType, content, contentId }: ComposedAttachment): object {

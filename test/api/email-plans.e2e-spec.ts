@@ -166,6 +166,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     messageId: '<a@b>',
     returnPathHost: null,
     originalSender: null,
+    signature: null,
     isCaptured: false,
     tags: [],
     attachments: [],
@@ -205,6 +206,15 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     ],
     ['change', (db) => new EmailsStore(db).change([changed(), changed()], false), ['emails_pkey'], 100],
     ['change in a transaction', (db) => new EmailsStore(db).change([changed()], true), ['emails_pkey'], 100],
+    [
+      'sign',
+      (db) =>
+        new EmailsStore(db).sign([
+          { environmentId: ENVIRONMENT, id: some.id, expiresOn: some.expiresOn, signature: 'a' },
+        ]),
+      ['emails_pkey'],
+      100,
+    ],
     ['taken as', (db) => new EmailsStore(db).takenAs(ENVIRONMENT, some, 'a'), ['emails_pkey'], 100],
     [
       'environment, on the day encoded in the id',

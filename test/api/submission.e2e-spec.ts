@@ -416,7 +416,7 @@ with smtplib.SMTP('127.0.0.1', ${port}) as smtp:
         source_id: id,
       });
       const again = idIn(await submit(port, key, to, letter(['x-unsubscribe-topic: news']).message));
-      expect(await emailOf(server, again)).toMatchObject({
+      expect(await emailIn(server, again, 'suppressed')).toMatchObject({
         status: 'suppressed',
         recipients: [{ detail: 'The address is not subscribed to the topic "news".' }],
       });

@@ -26,9 +26,9 @@ import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
 import { hostOfSender } from './mail-volume.js';
-import { blobKeyOf, RawEmails } from './raw-emails.js';
 import { ReturnPaths } from './return-paths.js';
 import { RewrittenSenders } from './rewritten-senders.js';
+import { SignedMessages } from './signed-messages.js';
 import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
@@ -62,7 +62,7 @@ export class EmailAdapter extends DestinationAdapter {
     private readonly emails: EmailsStore,
     private readonly facts: StoredDeliveryEvents,
     private readonly topics: Topics,
-    private readonly raw: RawEmails,
+    private readonly messages: SignedMessages,
     private readonly transport: MailTransport,
     private readonly returnPaths: ReturnPaths,
     private readonly rewrittenSenders: RewrittenSenders,
@@ -164,7 +164,7 @@ export class EmailAdapter extends DestinationAdapter {
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
-    const raw = await this.ours(() => this.raw.whole(blobKeyOf(environmentId, email)));
+    const raw = await this.ours(() => this.messages.whole(environmentId, email));
     if (raw === null) return null;
     const report = await this.transport.submit({
       emailId: showId('evt', email.id),

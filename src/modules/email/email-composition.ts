@@ -6,17 +6,17 @@ import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { compose, signMessage } from '#mail/compose.js';
+import { compose } from '#mail/compose.js';
 import type { Submission } from '#modules/ledger/acceptance.contract.js';
 import { Topics } from '#modules/topics/topics.js';
 import type { AttachmentDraft } from './attachment-draft.js';
 import { overallState } from './delivery-events.js';
-import type { StoredRecipient, TimelineItem } from './email.entities.js';
+import type { AttachmentNote, StoredRecipient, TimelineItem } from './email.entities.js';
 import { type CompleteDraft, type EmailDraft, recipientsOf } from './email-draft.js';
 import { EMAIL_EVENT_TYPE } from './email-event.js';
-import type { NewEmail } from './emails.store.js';
+import { type NewEmail, NOT_SIGNED } from './emails.store.js';
 import type { ScheduledRow } from './scheduled-emails.store.js';
-import type { SenderIdentity } from './sender-identity.js';
+import { SenderIdentities, type SenderIdentity } from './sender-identity.js';
 import { SuppressionsStore } from './suppressions.store.js';
 import { MailTransport } from './transport.contract.js';
 import { UnsubscribeLinks } from './unsubscribe-links.js';
@@ -32,6 +32,7 @@ export class EmailComposition {
     private readonly suppressions: SuppressionsStore,
     private readonly topics: Topics,
     private readonly links: UnsubscribeLinks,
+    private readonly identities: SenderIdentities,
     private readonly transport: MailTransport,
     private readonly clock: Clock,
     private readonly config: Config,
@@ -49,24 +50,36 @@ export class EmailComposition {
     const date = this.clock.now();
     const raw = await compose(
       { messageId: named.messageId, date, from, to, cc, replyTo, subject, html, text, headers, attachments },
-      identity.dkim,
+      await this.identities.signer(named.environmentId, identity),
       this.transport,
     );
-    return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
+    const states = await this.recipients(named.environmentId, draft);
+    const stored = { sizeBytes: raw.length, attachments: attachmentNotes(draft), signature: null };
+    return { raw, email: rowOf(named, draft, identity, states, stored) };
   }
 
-  /** Signs a message that a mail client composed. `draft` contains its envelope and the fields that the API shows. */
-  async sign(
+  /**
+   * Builds the row of an email that a mail client composed and that is not signed yet. `draft` contains its envelope and
+   * the fields that the API shows. Suppressed recipients are marked at the first attempt, because no response shows them.
+   */
+  unsigned(
     named: Named,
     draft: CompleteDraft,
     identity: SenderIdentity,
-    unsigned: Buffer,
-  ): Promise<{ email: NewEmail; raw: Buffer }> {
-    const raw = await signMessage(unsigned, identity.dkim, {
-      rewritesIdentity: this.transport.rewritesIdentity,
-      date: this.clock.now(),
-    });
-    return { raw, email: await this.rowOf(named, draft, identity, raw.length) };
+    { sizeBytes, attachments }: Pick<NewEmail, 'sizeBytes' | 'attachments'>,
+  ): NewEmail {
+    const at = this.clock.now().toISOString();
+    const topicId = draft.unsubscribe?.topicId ?? undefined;
+    const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
+      address,
+      kind,
+      state: 'sending',
+      at,
+      detail: null,
+      ...(topicId !== undefined && { topicId }),
+    }));
+    const states = { recipients, timeline: [], ...overallState(recipients) };
+    return rowOf(named, draft, identity, states, { sizeBytes, attachments, signature: NOT_SIGNED });
   }
 
   /**
@@ -102,17 +115,9 @@ export class EmailComposition {
       detail,
     }));
     const timeline = recipients.map(({ address }): TimelineItem => ({ type, subtype, at, detail, recipient: address }));
-    return {
-      ...named,
-      ...shownOf(draft),
-      recipients,
-      timeline,
-      ...overallState(recipients),
-      sizeBytes: 0,
-      returnPathHost: null,
-      isCaptured: false,
-      originalSender: null,
-    };
+    const states = { recipients, timeline, ...overallState(recipients) };
+    const stored = { sizeBytes: 0, attachments: attachmentNotes(draft), signature: null };
+    return rowOf(named, draft, { returnPathHost: null, isCaptured: false }, states, stored);
   }
 
   /** Returns whether every recipient is suppressed now. */
@@ -120,27 +125,10 @@ export class EmailComposition {
     return (await this.recipients(environmentId, draft)).status === 'suppressed';
   }
 
-  private async rowOf(
-    named: Named,
-    draft: CompleteDraft,
-    { returnPathHost, isCaptured }: SenderIdentity,
-    sizeBytes: number,
-  ): Promise<NewEmail> {
-    return {
-      ...named,
-      ...shownOf(draft),
-      ...(await this.recipients(named.environmentId, draft)),
-      sizeBytes,
-      returnPathHost,
-      isCaptured,
-      originalSender: null,
-    };
-  }
-
   private async recipients(
     environmentId: number,
     draft: Pick<CompleteDraft, 'to' | 'cc' | 'bcc' | 'unsubscribe'>,
-  ): Promise<Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>> {
+  ): Promise<RecipientStates> {
     const at = this.clock.now().toISOString();
     const named = recipientsOf(draft);
     const suppressed = await this.suppressions.among(
@@ -181,21 +169,60 @@ export function suppressionNote(refusal: string | null): { subtype: string; deta
   return { subtype: 'suppressed', detail: 'The address is on the suppression list.' };
 }
 
+type RecipientStates = Pick<NewEmail, 'recipients' | 'timeline' | 'status' | 'isOwed'>;
+
+/** Builds an email's row. Lists all fields, because every email needs a row, and spread objects are copied slowly. */
+function rowOf(
+  { environmentId, id, expiresOnDay, messageId }: Named,
+  draft: CompleteDraft,
+  { returnPathHost, isCaptured }: Pick<SenderIdentity, 'returnPathHost' | 'isCaptured'>,
+  { recipients, timeline, status, isOwed }: RecipientStates,
+  { sizeBytes, attachments, signature }: Pick<NewEmail, 'sizeBytes' | 'attachments' | 'signature'>,
+): NewEmail {
+  const { sender, to, cc, bcc, replyTo, subject, tags, scheduledAt, templateId, templateVersion } = shownOf(draft);
+  return {
+    environmentId,
+    id,
+    expiresOnDay,
+    sender,
+    to,
+    cc,
+    bcc,
+    replyTo,
+    subject,
+    messageId,
+    returnPathHost,
+    isCaptured,
+    tags,
+    attachments,
+    sizeBytes,
+    recipients,
+    timeline,
+    status,
+    isOwed,
+    originalSender: null,
+    signature,
+    scheduledAt,
+    templateId,
+    templateVersion,
+  };
+}
+
+/** Returns the attachments of an email as its row and the API show them. */
+export function attachmentNotes({ attachments }: CompleteDraft): AttachmentNote[] {
+  return attachments.map(({ filename, contentType, content }) => ({
+    filename,
+    content_type: contentType,
+    size_bytes: content.length,
+  }));
+}
+
+/** Returns the fields of an email that do not change when it is sent. */
 export function shownOf(
   draft: CompleteDraft,
 ): Pick<
   NewEmail,
-  | 'sender'
-  | 'to'
-  | 'cc'
-  | 'bcc'
-  | 'replyTo'
-  | 'subject'
-  | 'tags'
-  | 'attachments'
-  | 'scheduledAt'
-  | 'templateId'
-  | 'templateVersion'
+  'sender' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'tags' | 'scheduledAt' | 'templateId' | 'templateVersion'
 > {
   return {
     sender: shown(draft.from),
@@ -209,11 +236,6 @@ export function shownOf(
     // Scheduled emails that an older version stored have no field `template`.
     templateId: draft.template?.id ?? null,
     templateVersion: draft.template?.version ?? null,
-    attachments: draft.attachments.map(({ filename, contentType, content }) => ({
-      filename,
-      content_type: contentType,
-      size_bytes: content.length,
-    })),
   };
 }
 
@@ -276,8 +298,8 @@ function payloadOf({
 }
 
 /** Returns the Message-ID. It is derived from the email's id, so it is the same on every attempt. */
-export function messageIdOf(id: Id, { dkim }: SenderIdentity): string {
-  return `<${showId('evt', id)}@${dkim.domain}>`;
+export function messageIdOf(id: Id, { domain }: SenderIdentity): string {
+  return `<${showId('evt', id)}@${domain}>`;
 }
 
 function shown({ name, address }: Mailbox): string {

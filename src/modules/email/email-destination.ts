@@ -22,12 +22,18 @@ export function emailTargetId(environmentId: number): Id {
 /** Provides the destination for an environment's emails. It is created for the environment's first email. */
 @Injectable()
 export class EmailDestination {
+  /** Ids of existing destinations, by environment. */
+  private readonly ids = new Map<number, Id>();
+
   constructor(private readonly destinations: ServiceDestinations) {}
 
   /** Returns the destination's id once the destination exists. Throws 503 while storage is unavailable. */
   async forEnvironment(environmentId: number): Promise<Id> {
+    const known = this.ids.get(environmentId);
+    if (known !== undefined) return known;
     const id = emailTargetId(environmentId);
     await this.destinations.ensure(environmentId, { id, name: 'Email', type: EMAIL_TYPE, timeoutMs: ATTEMPT_MS_MAX });
+    this.ids.set(environmentId, id);
     return id;
   }
 }

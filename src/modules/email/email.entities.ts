@@ -116,6 +116,13 @@ export class EmailEntity {
   @Column('text', { name: 'original_sender', nullable: true })
   originalSender: string | null;
 
+  /**
+   * DKIM-Signature fields of an email that a mail client submitted, with line ends. Empty until the email is signed.
+   * Null if the stored message contains its signatures.
+   */
+  @Column('text', { nullable: true })
+  signature: string | null;
+
   @Column('timestamptz', { name: 'scheduled_at', nullable: true })
   scheduledAt: Date | null;
 

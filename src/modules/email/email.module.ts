@@ -37,6 +37,7 @@ import { SendEmails } from './send-emails.js';
 import { SenderIdentities } from './sender-identity.js';
 import { SentEmails } from './sent-emails.js';
 import { SignedDownloads } from './signed-downloads.js';
+import { SignedMessages } from './signed-messages.js';
 import { SimulatorController } from './simulator.controller.js';
 import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { StrictBatch } from './strict-batch.js';
@@ -88,6 +89,7 @@ import { Unsubscriptions } from './unsubscriptions.js';
     SendEmails,
     SenderIdentities,
     SignedDownloads,
+    SignedMessages,
     StoredDeliveryEvents,
     StrictBatch,
     SuppressionSweep,

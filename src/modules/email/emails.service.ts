@@ -6,13 +6,13 @@ import { type Id, idAfter, idTimeMs, lowestIdAt, parseId } from '#kernel/ids.js'
 import type { Tenant } from '#kernel/tenant.js';
 import { type AttemptRow } from '#modules/events/attempts.contract.js';
 import { AttemptLog } from '#modules/events/attempts/attempt-log.js';
-import { shownOf } from './email-composition.js';
+import { attachmentNotes, shownOf } from './email-composition.js';
 import { emailTargetId } from './email-destination.js';
 import { type CompleteDraft, recipientsOf } from './email-draft.js';
 import { type EmailFilter, type EmailRecord, type EmailRow, EmailsStore, type ShownStatus } from './emails.store.js';
-import { RawEmails } from './raw-emails.js';
 import { ScheduledChanges } from './scheduled-changes.js';
 import { type Rescheduling, ScheduledEmailsStore, type ScheduledRow } from './scheduled-emails.store.js';
+import { SignedMessages } from './signed-messages.js';
 
 export interface EmailQuery extends PageQuery {
   status?: ShownStatus;
@@ -55,7 +55,7 @@ export class EmailsService {
     private readonly scheduled: ScheduledEmailsStore,
     private readonly changes: ScheduledChanges,
     private readonly attempts: AttemptLog,
-    private readonly raw: RawEmails,
+    private readonly messages: SignedMessages,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
   ) {}
@@ -117,9 +117,9 @@ export class EmailsService {
    */
   async bytes(tenant: Tenant, text: string): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const email = await this.store.find(tenant.environmentId, emailId(text));
-    const chunks = email && (await this.raw.read(tenant.environmentId, email.id));
-    if (!email || !chunks) throw noSuch('email');
-    return { chunks, sizeBytes: email.sizeBytes };
+    const message = email && (await this.messages.read(tenant.environmentId, email));
+    if (!message) throw noSuch('email');
+    return message;
   }
 
   /**
@@ -188,6 +188,7 @@ function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Om
     messageId,
     isCaptured,
     ...shownOf(draft),
+    attachments: attachmentNotes(draft),
     status: 'scheduled',
     progress: null,
     sizeBytes: 0,
@@ -195,6 +196,7 @@ function scheduledRecord({ id, messageId, isCaptured, draft }: ScheduledRow): Om
     isOwed: true,
     returnPathHost: null,
     originalSender: null,
+    signature: null,
     handingOver: null,
     erasedAt: null,
     recipients: recipientsOf(draft).map(({ address, kind }) => ({ address, kind, state: 'sending', at, detail: null })),

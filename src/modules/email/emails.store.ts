@@ -17,6 +17,9 @@ import { HOLDS } from './suppressions.store.js';
 
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
+/** Value of `signature` for an email that is not signed yet. */
+export const NOT_SIGNED = '';
+
 export const SHOWN_STATUSES = ['scheduled', ...EMAIL_STATUSES] as const;
 
 /** A row to insert. `expiresOnDay` is in days since the epoch. */
@@ -49,6 +52,7 @@ export interface EmailState extends Pick<
   | 'returnPathHost'
   | 'isCaptured'
   | 'originalSender'
+  | 'signature'
   | 'recipients'
   | 'timeline'
   | 'erasedAt'
@@ -56,6 +60,12 @@ export interface EmailState extends Pick<
   version: number;
   /** Keys (`suppressionKey`) of recipients whose addresses are currently suppressed. */
   suppressed: readonly string[];
+}
+
+/** The signature to store for an email that is not signed yet. */
+export interface SignedEmail extends Pick<EmailEntity, 'id' | 'expiresOn'> {
+  environmentId: number;
+  signature: string;
 }
 
 export interface EmailPlace {
@@ -96,19 +106,19 @@ const INSERT: Statement = {
     insert into emails (environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id,
       return_path_host, is_captured,
                         tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at,
-                          template_id, template_version, original_sender, version)
+                          template_id, template_version, original_sender, signature, version)
     select environment_id, id, expires_on, sender, string_to_array(to_list, E'\\n'), string_to_array(cc, E'\\n'),
       string_to_array(bcc, E'\\n'), string_to_array(reply_to, E'\\n'),
            subject, message_id, return_path_host, is_captured, tags, attachments, size_bytes, recipients, timeline,
-             status, is_owed, scheduled_at, template_id, template_version, original_sender, 1
+             status, is_owed, scheduled_at, template_id, template_version, original_sender, signature, 1
     from unnest($1::int[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
       $9::text[], $10::text[], $11::text[], $12::boolean[],
                 $13::jsonb[], $14::jsonb[], $15::int[], $16::jsonb[], $17::jsonb[], $18::text[], $19::boolean[],
-                  $20::timestamptz[], $21::uuid[], $22::int[], $23::text[])
+                  $20::timestamptz[], $21::uuid[], $22::int[], $23::text[], $24::text[])
       as i(environment_id, id, expires_on, sender, to_list, cc, bcc, reply_to, subject, message_id, return_path_host,
         is_captured,
            tags, attachments, size_bytes, recipients, timeline, status, is_owed, scheduled_at, template_id,
-             template_version, original_sender)
+             template_version, original_sender, signature)
     on conflict do nothing`,
 };
 
@@ -124,7 +134,7 @@ const SUPPRESSED = `
 
 const STATE_COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
-  e.erased_at as "erasedAt", e.original_sender as "originalSender", e.version, ${SUPPRESSED} as suppressed`;
+  e.erased_at as "erasedAt", e.original_sender as "originalSender", e.signature, e.version, ${SUPPRESSED} as suppressed`;
 
 /** Uses the index emails_pkey of one partition per email. */
 const STATES: Statement = {
@@ -164,12 +174,27 @@ const TAKEN_AS: Statement = {
   text: 'update emails set provider_message_id = $4 where environment_id = $1 and id = $2 and expires_on = $3::date',
 };
 
+/**
+ * Stores signatures. Skips emails that another process has signed. Uses the index emails_pkey of one partition per
+ * email.
+ */
+const SIGN: Statement = {
+  name: 'emails_sign',
+  text: `
+    update emails e set signature = i.signature, size_bytes = e.size_bytes + octet_length(i.signature)
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::text[]) with ordinality
+      as i(environment_id, id, expires_on, signature, n)
+    where e.environment_id = i.environment_id and e.id = i.id and e.expires_on = i.expires_on
+      and e.signature = '' and e.erased_at is null
+    returning i.n::int - 1 as place`,
+};
+
 /** Uses the index emails_pkey. Clears the recipients' addresses, so that nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
   text: `
     update emails set sender = '', to_list = '{}', cc = '{}', bcc = '{}', reply_to = '{}', subject = '',
-      message_id = '', tags = '[]', attachments = '[]', original_sender = null,
+      message_id = '', tags = '[]', attachments = '[]', original_sender = null, signature = null,
       recipients = coalesce((select jsonb_agg(r || '{"address": "", "detail": null}' order by n)
         from jsonb_array_elements(recipients) with ordinality as x(r, n)), '[]'),
       timeline = coalesce((select jsonb_agg(t || '{"recipient": "", "detail": null}' order by n)
@@ -319,7 +344,7 @@ const FIND: Statement = {
     select e.id, e.expires_on::text as "expiresOn", e.sender, e.to_list as "to", e.cc, e.bcc, e.reply_to as "replyTo",
       e.subject, e.message_id as "messageId",
            e.return_path_host as "returnPathHost", e.is_captured as "isCaptured",
-             e.original_sender as "originalSender", e.tags, e.attachments, e.size_bytes as "sizeBytes",
+             e.original_sender as "originalSender", e.signature, e.tags, e.attachments, e.size_bytes as "sizeBytes",
            e.recipients, e.timeline, e.is_owed as "isOwed", e.scheduled_at as "scheduledAt",
              e.erased_at as "erasedAt", e.template_id as "templateId", e.template_version as "templateVersion",
            ${PROGRESS} as progress, ${STATUS} as status, ${HANDING_OVER} as "handingOver"
@@ -447,6 +472,7 @@ export class EmailsStore {
       uuidArray(column('templateId')),
       intArray(column('templateVersion')),
       textArray(column('originalSender')),
+      textArray(column('signature')),
     ];
     return { statement: INSERT, values };
   }
@@ -490,6 +516,18 @@ export class EmailsStore {
       : this.database.queryPrepared<{ place: number }>(CHANGE, values));
     const places = new Set(made.map(({ place }) => place));
     return changes.map((_, place) => places.has(place));
+  }
+
+  /** Stores the signatures of emails. Returns a result for each, in order: false if it already has a signature. */
+  async sign(signed: readonly SignedEmail[]): Promise<boolean[]> {
+    const rows = await this.database.queryPrepared<{ place: number }>(SIGN, [
+      intArray(signed.map(({ environmentId }) => environmentId)),
+      uuidArray(signed.map(({ id }) => id)),
+      dateArray(signed.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS)),
+      textArray(signed.map(({ signature }) => signature)),
+    ]);
+    const places = new Set(rows.map(({ place }) => place));
+    return signed.map((_, place) => places.has(place));
   }
 
   async takenAs(

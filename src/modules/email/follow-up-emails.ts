@@ -92,6 +92,7 @@ export class FollowUpEmails {
         returnPathHost,
         isCaptured,
         originalSender,
+        signature: null,
         tags: [{ name: FORWARDED_TAG, value: showId('evt', messageId) }],
         attachments,
         sizeBytes: raw.length,

@@ -9,8 +9,14 @@ import type { Tenant } from '#kernel/tenant.js';
 import { type SendingDomain, type SigningKeys } from '#modules/domains/contract.js';
 import { SendingDomains } from '#modules/domains/verified-domains.js';
 
+/** A domain and the keys that sign its mail. */
+export type Signer = SigningKeys & { domain: string };
+
 export interface SenderIdentity {
-  dkim: SigningKeys & { domain: string };
+  /** Domain that signs the email, in lower case and in A-labels. */
+  domain: string;
+  /** The domain whose keys sign. Null if the platform's key signs. */
+  sendingDomain: SendingDomain | null;
   returnPathHost: string | null;
   /** True if the email is captured instead of sent. */
   isCaptured: boolean;
@@ -34,7 +40,8 @@ export class SenderIdentities {
     const { platformDomain } = this.config;
     if (isAtSimulator(from, platformDomain)) {
       return {
-        dkim: { ...(await this.signingKeysOf(tenant.environmentId, null)), domain: simulatorHost(platformDomain) },
+        domain: simulatorHost(platformDomain),
+        sendingDomain: null,
         returnPathHost: null,
         isCaptured: true,
         isPaused: false,
@@ -44,7 +51,8 @@ export class SenderIdentities {
     const found = await this.domains.find(tenant.environmentId, host);
     if (found === null) throw notVerified(host, simulatorHost(platformDomain));
     return {
-      dkim: { ...(await this.signingKeysOf(tenant.environmentId, found)), domain: found.domain },
+      domain: found.domain,
+      sendingDomain: found,
       returnPathHost: found.returnPathHost,
       isCaptured: tenant.mode === 'test',
       isPaused: found.isPaused,
@@ -63,7 +71,8 @@ export class SenderIdentities {
     const { platformDomain } = this.config;
     const found = await this.domains.find(tenant.environmentId, aliasHost);
     return {
-      dkim: { ...(await this.signingKeysOf(tenant.environmentId, found)), domain: found?.domain ?? platformDomain },
+      domain: found?.domain ?? platformDomain,
+      sendingDomain: found,
       returnPathHost: found?.returnPathHost ?? returnPathHost(platformDomain),
       isCaptured: tenant.mode === 'test',
       isPaused: found?.isPaused ?? false,
@@ -71,19 +80,32 @@ export class SenderIdentities {
   }
 
   /**
-   * Returns the signing keys. Creates a missing key in a separate transaction, so that a rollback does not remove it.
+   * Returns the signer of an email that was accepted from this host. If the host is no longer a sending domain, the
+   * platform's key signs for it. Throws 503 while storage is unavailable.
    */
-  private signingKeysOf(environmentId: number, domain: SendingDomain | null): Promise<SigningKeys> {
-    return this.database.unitOfWork(() =>
-      domain === null ? this.domains.signingKey() : this.domains.signingKeysOf(environmentId, domain),
+  async signerOf(environmentId: number, host: string): Promise<Signer> {
+    return this.signer(environmentId, {
+      domain: host,
+      sendingDomain: await this.domains.find(environmentId, host),
+    });
+  }
+
+  /** Returns an identity's signer. Creates missing keys in a separate transaction, so that a rollback keeps them. */
+  async signer(
+    environmentId: number,
+    { domain, sendingDomain }: Pick<SenderIdentity, 'domain' | 'sendingDomain'>,
+  ): Promise<Signer> {
+    const keys = await this.database.unitOfWork(() =>
+      sendingDomain === null ? this.domains.signingKey() : this.domains.signingKeysOf(environmentId, sendingDomain),
     );
+    return { ...keys, domain };
   }
 }
 
 /**
  * Throws 422 if the sender's domain is paused. Emails that were accepted before the pause are not rejected but wait.
  */
-export function refusePaused({ isPaused, dkim: { domain } }: SenderIdentity): void {
+export function refusePaused({ isPaused, domain }: SenderIdentity): void {
   if (!isPaused) return;
   const message = `${domain} is paused, because too many of its emails bounced or were reported as spam. GET /v1/domains/{id}/reputation has the rates, and POST /v1/domains/{id}/resume resumes the domain.`;
   throw new ApiError('validation_failed', `from: ${message}`, {

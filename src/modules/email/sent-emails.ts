@@ -4,7 +4,10 @@ import { type EmailStatus, recipientStatus } from '#engine/mail/recipient-state.
 import type { Id } from '#kernel/ids.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
-import { blobKeyOf, RawEmails } from './raw-emails.js';
+import { RawEmails } from './raw-emails.js';
+import { SignedMessages } from './signed-messages.js';
+
+const SIGNATURE_BYTES_MAX = 16_384;
 
 @Injectable()
 export class SentEmails {
@@ -12,6 +15,7 @@ export class SentEmails {
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
+    private readonly messages: SignedMessages,
   ) {}
 
   /** Returns the recipients' addresses in a stable order, or null if the email was erased or does not exist. */
@@ -45,7 +49,7 @@ export class SentEmails {
    */
   async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
     const state = await this.states.find(environmentId, emailId);
-    return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
+    return state === null || state.erasedAt !== null ? null : this.messages.whole(environmentId, state);
   }
 
   /** Returns the environment of an email, for callers that have only the email's id. Searches all environments. */
@@ -63,15 +67,19 @@ export class SentEmails {
    * that contains this value proves that its sender has received the message. A Message-ID is no such proof.
    */
   async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
+    const state = await this.states.find(environmentId, emailId);
+    if (state !== null && state.signature !== null) return signatureIn(state.signature);
     const chunks = await this.raw.read(environmentId, emailId);
     if (chunks === null) return null;
     // Only the first chunk is read, because the signature is the first header of the sent message.
-    for await (const chunk of chunks) {
-      const [first] = headersOf(chunk.toString('latin1', 0, 16_384).replaceAll('\r\n', '\n')).headers;
-      return first?.[0] === 'dkim-signature'
-        ? (/\bb=([A-Za-z0-9+/= \t]+)/.exec(first[1])?.[1]?.replace(/\s+/g, '') ?? null)
-        : null;
-    }
+    for await (const chunk of chunks) return signatureIn(chunk.toString('latin1', 0, SIGNATURE_BYTES_MAX));
     return null;
   }
+}
+
+/** Returns the `b=` value of a message's first header field. Null if it is no DKIM signature. */
+function signatureIn(head: string): string | null {
+  const [first] = headersOf(head.replaceAll('\r\n', '\n')).headers;
+  if (first?.[0] !== 'dkim-signature') return null;
+  return /\bb=([A-Za-z0-9+/= \t]+)/.exec(first[1])?.[1]?.replace(/\s+/g, '') ?? null;
 }

@@ -67,13 +67,14 @@ export class ForwardConfirmations {
   private async submit({ environmentId, address, nonce }: DueConfirmation): Promise<{ outcome: string; text: string }> {
     const { mode, organizationSlug } = await this.environments.get(environmentId);
     const { platformDomain, baseUrl } = this.config;
-    const { dkim } = await this.identities.forwarder({ environmentId, mode }, platformDomain);
+    const identity = await this.identities.forwarder({ environmentId, mode }, platformDomain);
+    const { domain } = identity;
     const url = `${baseUrl}/forwarding?token=${this.addresses.tokenFor(environmentId, address, nonce)}`;
     const emailId = showId('evt', nonce);
     const content = {
-      messageId: `<${emailId}@${dkim.domain}>`,
+      messageId: `<${emailId}@${domain}>`,
       date: this.clock.now(),
-      from: { name: 'Posthorn', address: `postmaster@${dkim.domain}` },
+      from: { name: 'Posthorn', address: `postmaster@${domain}` },
       to: [{ name: '', address }],
       cc: [],
       replyTo: [],
@@ -83,11 +84,11 @@ export class ForwardConfirmations {
       headers: { 'Auto-Submitted': 'auto-generated' },
       attachments: [],
     };
-    const raw = await compose(content, dkim, this.transport);
+    const raw = await compose(content, await this.identities.signer(environmentId, identity), this.transport);
     const { replies } = await this.transport.submit({
       emailId,
       raw,
-      mailFrom: () => `postmaster@${dkim.domain}`,
+      mailFrom: () => `postmaster@${domain}`,
       recipients: [address],
     });
     return replies[0] ?? { outcome: 'deferred', text: 'The mail server gave no reply.' };

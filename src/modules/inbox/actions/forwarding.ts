@@ -8,7 +8,7 @@ import { showId } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { FollowUpEmails, followUpId } from '#modules/email/follow-up-emails.js';
 import { ReturnPaths } from '#modules/email/return-paths.js';
-import { SenderIdentities, type SenderIdentity } from '#modules/email/sender-identity.js';
+import { SenderIdentities, type Signer } from '#modules/email/sender-identity.js';
 import { MessageBytes } from '../messages/message-bytes.js';
 import type { PlannedForward } from '../messages/message-detail.js';
 import { MailThreads } from '../reading/mail-threads.js';
@@ -53,7 +53,8 @@ export class Forwarding {
     if (original === null) return;
     const { mode } = await this.environments.get(environmentId);
     const identity = await this.identities.forwarder({ environmentId, mode }, domainOf(message.address));
-    const seal = await this.seal(message, { detail, ...decided }, original, identity);
+    const signer = await this.identities.signer(environmentId, identity);
+    const seal = await this.seal(message, { detail, ...decided }, original, signer);
     for (const { address, emailId } of planned) {
       if (emailId === null) continue;
       const token = this.returnPaths.addressFor(environmentId, emailId, [0]);
@@ -91,7 +92,7 @@ export class Forwarding {
     { environmentId, envelopeFrom }: WaitingMessage,
     { spf, dkim, dmarc, fromAddress, detail }: Decided,
     original: Buffer,
-    { dkim: { domain, selector, privateKey } }: Pick<SenderIdentity, 'dkim'>,
+    { domain, selector, privateKey }: Signer,
   ): Promise<string> {
     const arc = detail.arc as AuthVerdict;
     // An ARC set must state whether the existing ARC chain is valid. After a DNS failure, this is unknown.

@@ -1,0 +1,115 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { jest } from '@jest/globals';
+import type { Clock } from '#kernel/clock.js';
+import type { EmailsStore } from './emails.store.js';
+import type { RawEmails } from './raw-emails.js';
+import type { SenderIdentities } from './sender-identity.js';
+import { type MessageKey, SignedMessages } from './signed-messages.js';
+import type { MailTransport } from './transport.contract.js';
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const RAW = Buffer.from('From: Shop <shop@mail.example.com>\r\nSubject: Hello\r\n\r\nHello\r\n');
+const EMAIL: MessageKey = {
+  id: '019aa4c0-0000-7000-8000-000000000001',
+  expiresOn: '2026-12-28',
+  sender: 'Shop <shop@mail.example.com>',
+  signature: '',
+};
+const STORED = 'DKIM-Signature: b=another process\r\n';
+
+interface Given {
+  raw?: Buffer | null;
+  /** Result of storing the signature. */
+  isStored?: boolean;
+  /** Signature that another process has stored. Null if the email was erased. */
+  found?: string | null;
+}
+
+function over({ raw = RAW, isStored = true, found = null }: Given): {
+  messages: SignedMessages;
+  sign: jest.Mock<EmailsStore['sign']>;
+  signerOf: jest.Mock<SenderIdentities['signerOf']>;
+} {
+  const sign = jest.fn<EmailsStore['sign']>(async (signed) => signed.map(() => isStored));
+  const signerOf = jest.fn<SenderIdentities['signerOf']>(async (_environment, domain) => ({
+    domain,
+    selector: 'ph1',
+    privateKey,
+  }));
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    yield raw as Buffer;
+  };
+  const messages = new SignedMessages(
+    { whole: async () => raw, read: async () => raw && chunks() } as unknown as RawEmails,
+    { sign, state: async () => ({ signature: found }) } as unknown as EmailsStore,
+    { signerOf } as unknown as SenderIdentities,
+    { rewritesIdentity: false } as MailTransport,
+    { now: () => new Date(0) } as Clock,
+  );
+  return { messages, sign, signerOf };
+}
+
+async function bytesOf(chunks: AsyncIterable<Buffer> | undefined): Promise<string> {
+  const read: Buffer[] = [];
+  for await (const chunk of chunks ?? []) read.push(chunk);
+  return Buffer.concat(read).toString();
+}
+
+describe('SignedMessages', () => {
+  it('signs a message for the domain of its sender, and stores the signature before it returns the message', async () => {
+    const { messages, sign, signerOf } = over({});
+
+    const whole = String(await messages.whole(7, EMAIL));
+
+    expect(signerOf).toHaveBeenCalledWith(7, 'mail.example.com');
+    const signature = sign.mock.calls[0]?.[0][0]?.signature ?? '';
+    expect(signature).toMatch(/^DKIM-Signature: v=1; a=rsa-sha256; [^]* d=mail\.example\.com;[^]*\r\n$/);
+    expect(whole).toBe(signature + RAW.toString());
+  });
+
+  it.each<[string, string | null, string]>([
+    ['a stored signature', STORED, STORED + RAW.toString()],
+    ['a signature that the stored message contains', null, RAW.toString()],
+  ])('returns %s, and signs nothing', async (_what, signature, expected) => {
+    const { messages, sign } = over({});
+    const email = { ...EMAIL, signature, sizeBytes: expected.length };
+
+    expect(String(await messages.whole(7, email))).toBe(expected);
+    const read = await messages.read(7, email);
+    expect([await bytesOf(read?.chunks), read?.sizeBytes]).toEqual([expected, expected.length]);
+    expect(sign).not.toHaveBeenCalled();
+  });
+
+  it('returns the signature of the process that stored one first', async () => {
+    const { messages } = over({ isStored: false, found: STORED });
+
+    expect(String(await messages.whole(7, EMAIL))).toBe(STORED + RAW.toString());
+  });
+
+  it('measures a message that is signed while it is read', async () => {
+    const { messages } = over({});
+
+    const read = await messages.read(7, { ...EMAIL, sizeBytes: RAW.length });
+
+    expect(read?.sizeBytes).toBeGreaterThan(RAW.length);
+    expect((await bytesOf(read?.chunks)).length).toBe(read?.sizeBytes);
+  });
+
+  it.each<[string, Given]>([
+    ['was erased before it was signed', { isStored: false, found: null }],
+    ['no longer exists', { raw: null }],
+  ])('returns null for a message that %s', async (_what, given) => {
+    const { messages } = over(given);
+
+    expect(await messages.whole(7, EMAIL)).toBeNull();
+    expect(await messages.read(7, { ...EMAIL, sizeBytes: 1 })).toBeNull();
+  });
+
+  it('throws, and stores nothing, if the keys cannot be read', async () => {
+    const { messages, sign, signerOf } = over({});
+    signerOf.mockRejectedValue(new Error('storage is away'));
+
+    await expect(messages.whole(7, EMAIL)).rejects.toThrow('storage is away');
+    expect(sign).not.toHaveBeenCalled();
+  });
+});
