@@ -89,12 +89,9 @@ describe('submitted emails under kill -9, step by step', () => {
     talk.close();
   }
 
-  const row = (to: string, table: string): Promise<unknown> =>
+  const stored = (query: string, to: string): Promise<unknown> =>
     until(
-      () =>
-        table === 'emails'
-          ? sql.rows('select 1 from emails where subject = $1', [to])
-          : sql.rows('select 1 from events v join emails e on e.id = v.id where e.subject = $1', [to]),
+      () => sql.rows(query, [to]),
       ({ length }) => length > 0,
     );
 
@@ -113,21 +110,21 @@ describe('submitted emails under kill -9, step by step', () => {
     ['the message is being written', () => killed({}, () => moment(random.between(0, 8)))],
     ['a large message is being written', () => killed({ isLarge: true }, () => moment(random.between(0, 40)))],
     [
-      'the email is committed, and its event is not',
+      'the email and its event are committed, and the process does not know',
       () =>
         killed(
           {},
-          ({ to }) => row(to, 'emails'),
-          () => link.loseAnswerTo('emails_insert'),
+          ({ to }) => stored('select 1 from events v join emails e on e.id = v.id where e.subject = $1', to),
+          () => link.loseAnswerTo('ledger_accept_once'),
         ),
     ],
     [
-      'the event is committed, and the process does not know',
+      'the signature is committed, and the process does not know',
       () =>
         killed(
           {},
-          ({ to }) => row(to, 'events'),
-          () => link.loseAnswerTo('ledger_accept_once'),
+          ({ to }) => stored(`select 1 from emails where subject = $1 and signature <> ''`, to),
+          () => link.loseAnswerTo('emails_sign'),
         ),
     ],
     [
