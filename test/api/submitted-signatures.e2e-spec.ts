@@ -29,7 +29,7 @@ describe('signatures of submitted messages', () => {
   let sql: Sql;
   let port: number;
   let key: string;
-  /** A key of the test environment, whose emails are captured and therefore not signed until somebody reads them. */
+  /** A key of the test environment, whose emails are captured, and therefore signed only when a client reads them. */
   let test: { key: string };
   let records: Record<string, string>;
 
@@ -115,9 +115,16 @@ describe('signatures of submitted messages', () => {
     if (hasDkimpy())
       expect(await signatureVerdicts(raws[0] ?? '', records)).toMatchObject({ dkimpy: PASS, mailauth: PASS });
     expect(await isSigned(id)).toBe(true);
+    // Another key would sign differently, so the stored signature is used again.
+    const stored = 'X-Stored: yes\r\n';
+    await sql.rows(
+      'update emails set signature = $2 || signature, size_bytes = size_bytes + length($2) where id = $1',
+      [uuidOf(id), stored],
+    );
+    expect(await rawOf(id, test.key)).toBe(stored + raws[0]);
   });
 
-  it('200: an email whose domain was deleted before it was signed is signed for this domain', async () => {
+  it('200: an email whose domain was deleted before it was signed is signed for the domain of the platform', async () => {
     const { message } = letterFrom(TEST_HOST);
     const id = idIn(await submit(port, test.key, 'a@one.example', message));
     const domains = expectStatus(await server.api('GET', '/v1/domains', undefined, as(test.key)), 200).json.data;
@@ -126,7 +133,7 @@ describe('signatures of submitted messages', () => {
 
     const raw = await rawOf(id, test.key);
 
-    expect(raw).toMatch(/^DKIM-Signature: [^]*? d=test\.example\.com;/);
+    expect(raw).toMatch(/^DKIM-Signature: [^]*? d=posthorn\.example;/);
     expect(await submit(port, test.key, 'a@one.example', letterFrom(TEST_HOST).message)).toMatch(
       /^550 5\.7\.1 from: test\.example\.com is not a verified sending domain/,
     );

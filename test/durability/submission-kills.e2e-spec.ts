@@ -11,6 +11,7 @@ import { runSeed, Seeded } from './random.js';
 
 const FROM = 'shop@mail.example.com';
 const LARGE_BYTES = 700_000;
+const STORED = 'X-Stored: yes\r\n';
 /**
  * Maximum number of copies of a message at the relay. If a process is killed while it sends a message, the relay gets a
  * second copy.
@@ -33,6 +34,8 @@ describe('submitted emails under kill -9, step by step', () => {
   let relay: Relay;
   let sql: Sql;
   let server: PosthornServer;
+  /** Recipient of the email whose stored signature the test has changed. */
+  let marked = '';
 
   beforeAll(async () => {
     [database, relay] = await Promise.all([createDatabase(), startRelay()]);
@@ -123,7 +126,12 @@ describe('submitted emails under kill -9, step by step', () => {
       () =>
         killed(
           {},
-          ({ to }) => stored(`select 1 from emails where subject = $1 and signature <> ''`, to),
+          async ({ to }) => {
+            await stored(`select 1 from emails where subject = $1 and signature <> ''`, to);
+            // A process that signs the message again would not send this field.
+            await sql.rows(`update emails set signature = $2 || signature where subject = $1`, [to, STORED]);
+            marked = to;
+          },
           () => link.loseAnswerTo('emails_sign'),
         ),
     ],
@@ -175,6 +183,7 @@ describe('submitted emails under kill -9, step by step', () => {
         const copies = relay.taken.filter((one) => one.to[0] === to);
         expect([email.subject, copies.length >= 1 && copies.length <= COPIES_MAX]).toEqual([to, true]);
         expect(new Set(copies.map(({ raw }) => raw)).size).toBe(1);
+        expect(copies[0]?.raw.startsWith(STORED)).toBe(to === marked);
       }
       const events = await sql.rows(`select 1 from events where event_type = 'email.send'`);
       expect(events).toHaveLength(letters.length);

@@ -107,28 +107,31 @@ export class Database {
   }
 
   /**
-   * Runs a frequent statement in its own commit, or with `within` in the caller's transaction. The statements in
-   * `first` run before it and are committed together with it, like a piggyback statement. Throws the error of any of
-   * these statements, including a lock timeout of the piggyback statement.
+   * Runs a frequent statement in its own commit, or with `within` in the caller's transaction. The preceding statements
+   * and a piggyback statement are committed together with it. Throws the error of any of these statements, including a
+   * lock timeout of the piggyback statement.
    */
   async queryPrepared<R>(
     statement: Statement,
     values: unknown[],
     piggybackStatement: PiggybackStatement | 'within' | null = null,
-    first: readonly BoundStatement[] = [],
+    precedingStatements: readonly BoundStatement[] = [],
   ): Promise<R[]> {
     if (piggybackStatement === 'within') {
-      for (const each of first) await this.query(each.statement, each.values);
+      for (const each of precedingStatements) await this.query(each.statement, each.values);
       return this.query<R>(statement, values);
     }
-    if (piggybackStatement === null && first.length === 0)
+    if (piggybackStatement === null && precedingStatements.length === 0)
       return (await this.preparedPool.query(this.prepared(statement, values))).rows as R[];
-    const ride = piggybackStatement === null ? [] : [{ statement: SHORT_RIDE, values: [] }, piggybackStatement];
+    const followingStatements =
+      piggybackStatement === null ? [] : [{ statement: SHORT_RIDE, values: [] }, piggybackStatement];
     const results = await this.preparedPool.together(
-      [...first, { statement, values }, ...ride].map((each) => this.prepared(each.statement, [...each.values])),
+      [...precedingStatements, { statement, values }, ...followingStatements].map((each) =>
+        this.prepared(each.statement, [...each.values]),
+      ),
     );
     piggybackStatement?.onCommitted(results.at(-1)?.rows ?? []);
-    return (results[first.length]?.rows ?? []) as R[];
+    return (results[precedingStatements.length]?.rows ?? []) as R[];
   }
 
   /**

@@ -119,7 +119,7 @@ const PAUSED: Statement = {
 /** Columns that determine how mail is sent from a domain (see `SendingDomains`). */
 const SENDING_COLUMNS = ['isOwner', 'isSending', 'isReturnPathSeen', 'dkimSigner', 'version', 'reputation'] as const;
 
-/** Stores domains. Notifies all nodes when the set of hosts that accept requests changes, so that they reload it. */
+/** Stores domains. Notifies all nodes of changes to hosts that accept requests, paused domains and sending domains. */
 @Injectable()
 export class DomainsStore {
   private readonly rows: TenantRepository<DomainEntity>;

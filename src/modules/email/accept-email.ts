@@ -15,7 +15,7 @@ import { EmailComposition, messageIdOf, ruledSubmission, shownOf } from './email
 import { EmailDestination } from './email-destination.js';
 import { type CompleteDraft, type EmailDraft } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
-import { type ComposedEmail, EmailRows } from './email-rows.js';
+import { type ComposedEmail, EmailInserts } from './email-inserts.js';
 import type { ShownStatus } from './emails.store.js';
 import { refuseUnlessDeliverable } from './international-addresses.js';
 import { ScheduledEmailsStore } from './scheduled-emails.store.js';
@@ -37,14 +37,16 @@ export interface AcceptedOnce {
 /** A composed email that is not accepted yet. */
 export interface PreparedEmail {
   email: AcceptedEmail;
+  /** Stores a message that cannot be stored in the caller's transaction. Call it before `acceptWithin`. */
+  storeSeparately: () => Promise<void>;
   /** Stores the email and its event in the caller's transaction. */
   acceptWithin: () => Promise<void>;
 }
 
 /**
- * Accepts emails. An email is composed once. Its row and its event are stored in one commit, together with the raw
- * message or after it. A stored raw message or email without an event is not accepted: no list shows it, and it is
- * deleted later. A scheduled email is stored as submitted, with its attachments, and composed later.
+ * Accepts emails. An email is composed once. Its row and its event are stored in one commit. The raw message is stored
+ * in the same commit, or before it. If the event is missing, the email is not accepted, and no list shows it. A
+ * scheduled email is stored as submitted, with its attachments, and composed later.
  */
 @Injectable()
 export class AcceptEmail {
@@ -55,7 +57,7 @@ export class AcceptEmail {
     private readonly attachments: AttachmentFetch,
     private readonly composition: EmailComposition,
     private readonly transport: MailTransport,
-    private readonly rows: EmailRows,
+    private readonly inserts: EmailInserts,
     private readonly scheduled: ScheduledEmailsStore,
     private readonly destination: EmailDestination,
     private readonly ledger: Ledger,
@@ -89,7 +91,8 @@ export class AcceptEmail {
   async commit(composed: ComposedEmail, once: AcceptedOnce | null): Promise<AcceptedEmail> {
     const { email } = composed;
     const { environmentId, id, status } = email;
-    const row = await this.rows.rowOf(composed);
+    await this.inserts.storeSeparately(composed);
+    const row = this.inserts.rowOf(composed);
     const targetId = await this.destination.forEnvironment(environmentId);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
@@ -104,12 +107,13 @@ export class AcceptEmail {
     const { complete, identity } = await this.complete(tenant, draft, allowed);
     const { environmentId } = tenant;
     const composed = await this.compose(environmentId, this.ids.next(), complete, identity);
-    const row = await this.rows.rowOf(composed);
     const { email } = composed;
     return {
       email: { id: email.id, status: email.status },
+      storeSeparately: () => this.inserts.storeSeparately(composed),
       acceptWithin: async () => {
         const targetId = await this.destination.forEnvironment(environmentId);
+        const row = this.inserts.rowOf(composed);
         await this.ledger.acceptWithin(emailEvent(email, targetId, { traceparent: null, idempotency: null, row }));
         this.database.afterCommit(() => this.metrics.accepted());
       },

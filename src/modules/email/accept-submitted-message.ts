@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type Mailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { mailHeaderFaults } from '#engine/mail/header-rules.js';
+import { lineFaultOf } from '#engine/mail/line-faults.js';
 import { mailDate } from '#engine/mail/mail-date.js';
 import { FILE_LIMITS, type MessageFile, messageFilesOf } from '#engine/mail/message-files.js';
 import { headerOf, mimePartsOf, walk } from '#engine/mail/mime-parts.js';
@@ -24,14 +25,7 @@ import { AcceptancePolicies } from '#modules/ledger/acceptance-policies.js';
 import { type AcceptedEmail, type AcceptedOnce, AcceptEmail } from './accept-email.js';
 import { ATTACHMENT_BYTES_MAX, ATTACHMENTS_MAX, TOO_LARGE } from './attachment-draft.js';
 import { EmailComposition, messageIdOf, ruledSubmission } from './email-composition.js';
-import {
-  type CompleteDraft,
-  recipientsOf,
-  SUBJECT_CHARACTERS_MAX,
-  TAG,
-  TAGS_MAX,
-  TEXT_BYTES_MAX,
-} from './email-draft.js';
+import { type CompleteDraft, SUBJECT_CHARACTERS_MAX, TAG, TAGS_MAX, TEXT_BYTES_MAX } from './email-draft.js';
 import { KEPT } from './emails.dto.js';
 import { refuseUnlessDeliverable } from './international-addresses.js';
 import { refusePaused, SenderIdentities } from './sender-identity.js';
@@ -104,7 +98,8 @@ export class AcceptSubmittedMessage {
     once: AcceptedOnce | null,
   ): Promise<AcceptedEmail> {
     const addressed = draftOf(message, recipients);
-    const requested = readRequests(message, recipientsOf(addressed).length);
+    const { to, cc, bcc } = addressed;
+    const requested = readRequests(message, to.length + cc.length + bcc.length);
     const files = filesOf(raw);
     const identity = await this.identities.resolve(tenant, message.from.address);
     refusePaused(identity);
@@ -124,6 +119,9 @@ export class AcceptSubmittedMessage {
       ...(message.messageId === null && { 'Message-ID': messageId }),
       ...(!message.hasDate && { Date: mailDate(this.clock.now()) }),
     });
+    // The client's own lines were checked when the message was read.
+    const fault = lineFaultOf(unsigned.subarray(0, unsigned.length - message.body.length));
+    if (fault !== null) throw invalid([{ path: '', message: `A header was added that cannot be sent. ${fault}` }]);
     const named = { environmentId, id, expiresOnDay: await this.retention.expiresOnDay(environmentId, id), messageId };
     const attachments = files.map(({ filename, contentType, sizeBytes }) => ({
       filename,

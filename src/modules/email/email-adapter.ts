@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isRefused, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
 import { type EmailStatus, eventStatusOf, isOwed } from '#engine/mail/recipient-state.js';
-import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
+import { simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, parseId, showId } from '#kernel/ids.js';
@@ -21,7 +21,7 @@ import type { EmailFact } from './contract.js';
 import { applyDeliveryEvents } from './delivery-events.js';
 import type { StoredRecipient } from './email.entities.js';
 import { EmailMetrics } from './email.metrics.js';
-import { suppressionNote } from './email-composition.js';
+import { isListed, suppressionNote } from './email-composition.js';
 import { EMAIL_TYPE } from './email-destination.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore, type EmailState } from './emails.store.js';
@@ -103,18 +103,10 @@ export class EmailAdapter extends DestinationAdapter {
     email: EmailState,
     replayed: boolean,
   ): Promise<Omit<DeliveryAnswer, 'durationMs'>> {
-    // Captured and forwarded mail is not counted for the sender's domain, and does not wait while that domain is
-    // paused.
-    const isCounted = !email.isCaptured && email.originalSender === null;
-    if (isCounted && this.pausedDomains.has(environmentId, hostOfSender(email.sender)))
-      throw new Postponed(
-        'The domain of the sender is paused.',
-        Math.round(PAUSED_MS * (0.8 + 0.2 * this.clock.random())),
-      );
     const owed = email.recipients.filter(({ state }) => isOwed(state, replayed));
     const suppressed = new Set(email.suppressed);
     const isSuppressed = ({ address }: StoredRecipient): boolean =>
-      suppressed.has(suppressionKey(address)) && !isAtSimulator(address, this.config.platformDomain);
+      isListed(address, suppressed.has(suppressionKey(address)), this.config.platformDomain);
     const passedBy = owed.filter(isSuppressed).map(({ address }) => suppressedFact(address, null));
     const open: StoredRecipient[] = [];
     for (const recipient of owed.filter((each) => !isSuppressed(each))) {
@@ -126,6 +118,14 @@ export class EmailAdapter extends DestinationAdapter {
       await this.note(environmentId, email, passedBy);
       return this.settled(email, passedBy);
     }
+    // Captured and forwarded mail is not counted for the sender's domain, and does not wait while that domain is
+    // paused.
+    const isCounted = !email.isCaptured && email.originalSender === null;
+    if (isCounted && this.pausedDomains.has(environmentId, hostOfSender(email.sender)))
+      throw new Postponed(
+        'The domain of the sender is paused.',
+        Math.round(PAUSED_MS * (0.8 + 0.2 * this.clock.random())),
+      );
     const report = await this.submit(
       environmentId,
       email,

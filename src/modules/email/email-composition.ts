@@ -139,25 +139,23 @@ export class EmailComposition {
     const recipients: StoredRecipient[] = [];
     const timeline: TimelineItem[] = [];
     for (const { address, key, kind } of named) {
-      const isListed = this.isListed(address, suppressed.has(key));
+      const isOnList = isListed(address, suppressed.has(key), this.config.platformDomain);
       const refusal =
-        isListed || topicId === undefined ? null : await this.topics.refusalOf(environmentId, topicId, address);
-      const state = isListed || refusal !== null ? 'suppressed' : 'sending';
+        isOnList || topicId === undefined ? null : await this.topics.refusalOf(environmentId, topicId, address);
+      const state = isOnList || refusal !== null ? 'suppressed' : 'sending';
       recipients.push({ address, kind, state, at, detail: refusal, ...(topicId !== undefined && { topicId }) });
       if (state === 'suppressed')
         timeline.push({ type: 'rejected', at, recipient: address, ...suppressionNote(refusal) });
     }
     return { recipients, timeline, ...overallState(recipients) };
   }
+}
 
-  /**
-   * Returns whether an address is suppressed. A simulator address is suppressed only if it simulates a suppressed
-   * address.
-   */
-  private isListed(address: string, isListed: boolean): boolean {
-    const { platformDomain } = this.config;
-    return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isListed;
-  }
+/**
+ * Returns whether an address is suppressed. A simulator address is suppressed only if it simulates a suppressed address.
+ */
+export function isListed(address: string, isOnList: boolean, platformDomain: string): boolean {
+  return isAtSimulator(address, platformDomain) ? simulatedRole(address, platformDomain) === 'suppressed' : isOnList;
 }
 
 /**

@@ -19,7 +19,7 @@ import { EmailContents } from './email-contents.js';
 import { EmailDestination } from './email-destination.js';
 import { EmailDownloadsController } from './email-downloads.controller.js';
 import { EmailErasure } from './email-erasure.js';
-import { EmailRows } from './email-rows.js';
+import { EmailInserts } from './email-inserts.js';
 import { EmailStates } from './email-states.js';
 import { EmailSubmission } from './email-submission.js';
 import { EmailsController } from './emails.controller.js';
@@ -72,7 +72,7 @@ import { Unsubscriptions } from './unsubscriptions.js';
     EmailDestination,
     EmailErasure,
     EmailMetrics,
-    EmailRows,
+    EmailInserts,
     EmailStates,
     EmailSubmission,
     EmailsService,

@@ -7,7 +7,7 @@ import { AcceptEmail } from './accept-email.js';
 import type { EmailMetrics } from './email.metrics.js';
 import type { EmailComposition } from './email-composition.js';
 import type { EmailDestination } from './email-destination.js';
-import type { EmailRows } from './email-rows.js';
+import type { EmailInserts } from './email-inserts.js';
 import type { EmailsStore } from './emails.store.js';
 import { FollowUpEmails } from './follow-up-emails.js';
 
@@ -24,8 +24,10 @@ const COPY = {
   raw: Buffer.from('Subject: Hello\r\n\r\n'),
 };
 
+const ROW = { inserts: { insertsOf: () => [] }, row: {}, bytes: 0 };
+
 /** Returns the service with `ledger` as its ledger, and a log of the actions performed. */
-function over(ledger: () => Promise<void>, isAccepted = false): { emails: FollowUpEmails; done: string[] } {
+function over(ledger: Ledger['accept'], isAccepted = false): { emails: FollowUpEmails; done: string[] } {
   const done: string[] = [];
   const unused = undefined as never;
   const accepting = new AcceptEmail(
@@ -35,7 +37,7 @@ function over(ledger: () => Promise<void>, isAccepted = false): { emails: Follow
     unused,
     unused,
     unused,
-    { rowOf: async () => void done.push('prepared') } as unknown as EmailRows,
+    { storeSeparately: async () => void done.push('prepared'), rowOf: () => ROW } as unknown as EmailInserts,
     unused,
     { forEnvironment: async () => EMAIL_ID } as unknown as EmailDestination,
     { accept: ledger } as unknown as Ledger,
@@ -53,11 +55,13 @@ function over(ledger: () => Promise<void>, isAccepted = false): { emails: Follow
 
 describe('FollowUpEmails', () => {
   it('stores an email together with its event, and counts it', async () => {
-    const { emails, done } = over(async () => void done.push('accepted'));
+    const { emails, done } = over(
+      async ({ row }) => void done.push(row === ROW ? 'accepted with its row' : 'accepted'),
+    );
 
     await emails.forward(MESSAGE, EMAIL_ID, COPY, IDENTITY);
 
-    expect(done).toEqual(['prepared', 'accepted', 'counted']);
+    expect(done).toEqual(['prepared', 'accepted with its row', 'counted']);
   });
 
   it('does not count an email that was accepted before', async () => {

@@ -7,7 +7,7 @@ import { type Id, idBytes, idFromBytes, showId } from '#kernel/ids.js';
 import { AcceptEmail } from './accept-email.js';
 import type { AttachmentNote } from './email.entities.js';
 import { EmailComposition, messageIdOf } from './email-composition.js';
-import type { ComposedEmail } from './email-rows.js';
+import type { ComposedEmail } from './email-inserts.js';
 import { EmailsStore } from './emails.store.js';
 import type { SenderIdentity } from './sender-identity.js';
 

@@ -17,7 +17,10 @@ const AGE_MS = 86_400_000;
 /** Length of the period that the first sweep of a process covers, to find orphans that other processes left. */
 const BACK_MS = 3 * 86_400_000;
 
-/** Deletes emails that were never accepted, because a crash or a failure prevented the creation of their event. */
+/**
+ * Deletes emails that were never accepted: their idempotency key was already in use, or an older version stored them
+ * before their event.
+ */
 @Injectable()
 export class OrphanSweep {
   /** Creation time up to which all emails have been swept. Null before the first sweep. */

@@ -80,13 +80,17 @@ export class SenderIdentities {
   }
 
   /**
-   * Returns the signer of an email that was accepted from this host. If the host is no longer a sending domain, the
-   * platform's key signs for it. Throws 503 while storage is unavailable.
+   * Returns the signer of an email that was accepted from this host. If mail may no longer be sent from the host, the
+   * platform's domain signs, because another environment may own the host by now. Throws 503 while storage is
+   * unavailable.
    */
   async signerOf(environmentId: number, host: string): Promise<Signer> {
+    const { platformDomain } = this.config;
+    const isOwn = host === simulatorHost(platformDomain);
+    const sendingDomain = isOwn ? null : await this.domains.find(environmentId, host);
     return this.signer(environmentId, {
-      domain: host,
-      sendingDomain: await this.domains.find(environmentId, host),
+      domain: sendingDomain !== null || isOwn ? host : platformDomain,
+      sendingDomain,
     });
   }
 

@@ -4,8 +4,7 @@ import { type EmailStatus, recipientStatus } from '#engine/mail/recipient-state.
 import type { Id } from '#kernel/ids.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
-import { RawEmails } from './raw-emails.js';
-import { SignedMessages } from './signed-messages.js';
+import { blobKeyOf, RawEmails } from './raw-emails.js';
 
 const SIGNATURE_BYTES_MAX = 16_384;
 
@@ -15,7 +14,6 @@ export class SentEmails {
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
     private readonly raw: RawEmails,
-    private readonly messages: SignedMessages,
   ) {}
 
   /** Returns the recipients' addresses in a stable order, or null if the email was erased or does not exist. */
@@ -44,12 +42,12 @@ export class SentEmails {
   }
 
   /**
-   * Returns the sent message. Null if it was erased or deleted, or is not composed yet. Throws 503 while storage is
-   * unavailable.
+   * Returns the stored message, for reading its content. It may lack the DKIM signature (see `SignedMessages`). Null if
+   * it was erased or deleted, or is not composed yet. Throws 503 while storage is unavailable.
    */
   async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
     const state = await this.states.find(environmentId, emailId);
-    return state === null || state.erasedAt !== null ? null : this.messages.whole(environmentId, state);
+    return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
   }
 
   /** Returns the environment of an email, for callers that have only the email's id. Searches all environments. */

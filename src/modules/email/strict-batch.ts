@@ -30,6 +30,7 @@ export class StrictBatch {
     const written = drafts.map((draft) => ('faults' in draft ? draft.faults : []));
     if (written.some((faults) => faults.length > 0)) throw invalidItems(written);
     const prepared = await this.prepareAll(tenant, drafts as readonly EmailDraft[], allowed);
+    await mapAtOnce(prepared, AT_ONCE_MAX, (each) => each.storeSeparately());
     try {
       await this.database.transaction(async () => {
         for (const each of prepared) await each.acceptWithin();

@@ -48,7 +48,7 @@ export interface PendingAccept<T> {
  * ```
  * caller        AcceptGroup             PostgreSQL
  *   │ add(item)      │                       │
- *   ├───────────────▶│ store(items, results) │   one statement, one commit
+ *   ├───────────────▶│ store(items, results) │   one commit
  *   │                ├──────────────────────▶│   a small group also writes delivery results
  *   │                │◀──────────────────────┤ committed
  *   │                │ follow-up: dispatch   │   its errors do not undo the commit
@@ -75,12 +75,16 @@ export class AcceptGroup<T> {
     });
   }
 
+  /** True if so many items wait that `add` rejects more. */
+  get isOverloaded(): boolean {
+    const { backlogMax, backlogBytesMax } = this.pendingAccept;
+    return this.group.backlog >= backlogMax || this.group.backlogWeight >= backlogBytesMax;
+  }
+
   /** Resolves once the item is committed. Rejects with 503 while storage is unavailable or overloaded. */
   add(item: T): Promise<void> {
-    const { backlogMax, backlogBytesMax } = this.pendingAccept;
-    if (this.group.backlog >= backlogMax || this.group.backlogWeight >= backlogBytesMax) {
+    if (this.isOverloaded)
       return Promise.reject(unavailable('Storage does not keep up. Nothing was accepted, try again.'));
-    }
     return this.group.add(item);
   }
 

@@ -26,14 +26,14 @@ export interface Arrival {
 }
 
 /** Inserts the rows of another context in the commit of their events, such as emails. */
-export interface EventRowInserts {
+export interface AccompanyingInserts {
   /** Returns the statements that insert the rows of a group of events. */
   insertsOf(rows: readonly unknown[]): BoundStatement[];
 }
 
 /** A row to insert in the commit of its event. */
-export interface EventRow {
-  inserts: EventRowInserts;
+export interface AccompanyingRow {
+  inserts: AccompanyingInserts;
   row: unknown;
   /** Size of the row in bytes. */
   bytes: number;
@@ -57,7 +57,7 @@ export interface NewEvent extends Arrival {
   /**
    * Absent if only the event is stored. If the idempotency key is already in use, the row is stored without the event.
    */
-  row?: EventRow;
+  row?: AccompanyingRow;
   /** Caller whose request may wait while this process has no capacity. Absent if no client waits for the response. */
   caller?: Caller | null;
 }

@@ -6,7 +6,7 @@ import { type BoundStatement, Database, type PiggybackStatement, type Statement 
 import { dateArray, intArray, jsonbArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import type { IdempotentRequest } from '#kernel/idempotency.js';
 import type { Id } from '#kernel/ids.js';
-import type { EventRowInserts, NewEvent } from './accept.contract.js';
+import type { AccompanyingInserts, NewEvent } from './accept.contract.js';
 import { FIRST_OF_KEY, KEY_COLUMNS, keyValues, leftOut, storedBut, takeKeys } from './idempotency-keys.js';
 import type { Admission } from './local-scheduler.contract.js';
 import { DELIVERED, metricIncrements, pullItems, RECEIVED, receivedIncrement } from './metric-increments.js';
@@ -165,7 +165,7 @@ export class AcceptStore {
 
 /** Returns the statements that insert the rows of the events, with one call for all rows of a kind. */
 function rowInsertsOf(events: readonly NewEvent[]): BoundStatement[] {
-  const byInserts = new Map<EventRowInserts, unknown[]>();
+  const byInserts = new Map<AccompanyingInserts, unknown[]>();
   for (const { row: given } of events) {
     if (given === undefined) continue;
     const rows = byInserts.get(given.inserts);

@@ -15,7 +15,7 @@ import { Partitions } from './partitions.js';
 import { RecordResults } from './record.js';
 
 /** Maximum size of the events and rows that wait for storage. */
-const BACKLOG_BYTES_MAX = 1024 * 1024 * 1024;
+const BACKLOG_BYTES_MAX = 256 * 1024 * 1024;
 
 @Injectable()
 export class Accept {
@@ -56,6 +56,10 @@ export class Accept {
    */
   acceptWithin(event: NewEvent): Promise<void> {
     return this.group.within(event);
+  }
+
+  get isOverloaded(): boolean {
+    return this.group.isOverloaded;
   }
 
   drained(): Promise<void> {

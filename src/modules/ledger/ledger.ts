@@ -13,6 +13,11 @@ export class Ledger implements OnApplicationShutdown {
     private readonly receives: Receive,
   ) {}
 
+  /** Whether `accept` rejects events at the moment, because storage does not keep up. */
+  get isOverloaded(): boolean {
+    return this.sends.isOverloaded;
+  }
+
   /**
    * Resolves once the event is committed in PostgreSQL. For a used idempotency key, throws `AlreadyAnswered` with the
    * stored answer, or 409 if there is none or the request differs. Throws 503 while storage is unavailable: either
