@@ -268,6 +268,17 @@ describe('a misbehaving extension', () => {
     expect([...text.matchAll(/^x-team: (.*)\r$/gim)].map(([, value]) => value)).toEqual(['policy']);
   });
 
+  it('554: a header of a policy that is too long for a line is refused before the message is accepted', async () => {
+    const to = 'delivered@simulator.localhost';
+    // The policy copies the recipient and the subject into its header.
+    const subject = `${'word '.repeat(196)}\r\n end`;
+    const message = ['From: a@simulator.localhost', `To: ${to}`, `Subject: ${subject}`, 'X-Act: mark', '', 'x'];
+
+    expect(await submit(submissionPort, server.apiKey, to, message.join('\r\n'))).toMatch(
+      /^554 5\.6\.0 .*longer than 998 bytes/,
+    );
+  });
+
   it('policies see the files of a submitted message, and every body behind more than 64 parts', async () => {
     const to = 'delivered@simulator.localhost';
     const part = (...lines: string[]): string[] => ['--b', ...lines];
