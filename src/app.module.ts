@@ -35,6 +35,7 @@ import { FeedbackModule } from './modules/feedback/feedback.module.js';
 import { InboxModule } from './modules/inbox/inbox.module.js';
 import { LedgerModule } from './modules/ledger/ledger.module.js';
 import { MetricsModule } from './modules/metrics/metrics.module.js';
+import { NamesModule } from './modules/names/names.module.js';
 import { PortalModule } from './modules/portal/portal.module.js';
 import { PullModule } from './modules/pull/pull.module.js';
 import { ReceivingModule } from './modules/receiving/receiving.module.js';
@@ -92,6 +93,7 @@ export class AppModule implements OnApplicationBootstrap, OnApplicationShutdown 
         EventsModule,
         PullModule,
         MetricsModule,
+        NamesModule,
         AttentionModule,
         ReplayModule.register(config.role),
         SystemEventsModule,

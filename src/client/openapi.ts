@@ -3269,6 +3269,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up names
+         * @description Returns the names of up to 100 destinations, endpoints and applications of the environment. Leaves out the ids of resources that do not exist. Needs a key of scope `read`.
+         */
+        get: operations["listNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -11487,6 +11507,30 @@ export interface components {
              *     their retention are omitted.
              */
             data: components["schemas"]["RollupItem"][];
+        };
+        NameItem: {
+            /** @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 */
+            id: string;
+            /**
+             * @description Name. For an endpoint of an application, its description, or else the host and path of its URL.
+             * @example Orders
+             */
+            name: string;
+            /**
+             * @description Type of the destination, or of the destination to which an application's endpoint delivers. `null` for other
+             *     resources.
+             * @example https
+             */
+            type: string | null;
+            /**
+             * @description Id of the application that has the endpoint. `null` for other resources.
+             * @example app_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            application: string | null;
+        };
+        NameList: {
+            /** @description Names of the existing resources, in no particular order. */
+            data: components["schemas"]["NameItem"][];
         };
         ConcernItem: {
             /**
@@ -25709,6 +25753,39 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNames: {
+        parameters: {
+            query: {
+                /** @description Id of a destination (`dst_`), an endpoint (`ep_`) or an application (`app_`). Repeat the parameter for more ids. */
+                id: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The names. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NameList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -11,6 +11,7 @@ import { ApplicationsStore } from '../../src/modules/applications/applications.s
 import { AttentionStore } from '../../src/modules/attention/attention.store.js';
 import { OverviewStore } from '../../src/modules/metrics/overview.store.js';
 import { RollupsStore, WHOLE } from '../../src/modules/metrics/rollups.store.js';
+import { ResourceNamesStore } from '../../src/modules/names/resource-names.store.js';
 import { explain, type Plan, type Recorded, recorder } from '../architecture/plans.js';
 import { createDatabase, type TestDatabase } from '../support/database.js';
 
@@ -20,6 +21,13 @@ const DUE = 100_000;
 const ENVIRONMENT = 1;
 const DAY_MS = 86_400_000;
 const APPLICATION = '00000001-0000-0000-0000-000000000007';
+
+const idsOf = (kind: number, first: number): string[] =>
+  Array.from(
+    { length: 100 },
+    (_, i) => `0000000${kind}-0000-0000-0000-${(first + 2 * i).toString(16).padStart(12, '0')}`,
+  );
+const [endpoints, destinations, applications] = [idsOf(2, 2), idsOf(2, 1), idsOf(1, 1)];
 
 const id = (kind: number, i = 'i'): string => `('0000000${kind}-0000-0000-0000-' || lpad(to_hex(${i}), 12, '0'))::uuid`;
 
@@ -110,14 +118,26 @@ describe('the overview, with 10,000 targets', () => {
     [
       'failing targets of a day',
       (db) => new OverviewStore(db).failing(ENVIRONMENT, '1h', now - DAY_MS, 10),
-      ['application_endpoints_pkey', 'destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
       2_500,
     ],
     [
       'failing targets of a month',
       (db) => new OverviewStore(db).failing(ENVIRONMENT, '1d', now - 30 * DAY_MS, 10),
-      ['application_endpoints_pkey', 'destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
+      ['destinations_pkey', 'rollups_failing_idx', 'rollups_pkey'],
       2_500,
+    ],
+    [
+      'names of 100 endpoints, 100 destinations and 100 applications',
+      (db) => new ResourceNamesStore(db).find(ENVIRONMENT, { ep: endpoints, dst: destinations, app: applications }),
+      [
+        'application_endpoints_pkey',
+        'applications_pkey',
+        'destinations_listed_idx',
+        'destinations_pkey',
+        'endpoints_pkey',
+      ],
+      2_000,
     ],
     ['disabled', (db) => new AttentionStore(db).disabled(ENVIRONMENT), ['destinations_disabled_at_idx'], 60],
     [

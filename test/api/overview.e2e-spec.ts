@@ -202,7 +202,7 @@ describe('GET /v1/attention', () => {
   it('target.disabled: a destination and an application endpoint, with the time of disabling and not of the last change', async () => {
     const destination = await destinationAt(server, targets.open().url);
     const application = await applicationOf(server);
-    const { id } = await endpointAt(server, application, targets.open().url);
+    const { id } = await endpointAt(server, application, targets.open().url, { description: 'Main hook' });
     const shared = expectStatus(await server.api('POST', `/v1/app/${application}/endpoints`, { destination }), 201).json
       .id as string;
     expectStatus(await server.api('PATCH', `/v1/destinations/${destination}`, { status: 'disabled' }), 200);
@@ -228,8 +228,12 @@ describe('GET /v1/attention', () => {
       count: 1,
       url: `/v1/destinations/${destination}`,
     });
-    for (const each of [id, shared]) {
+    for (const [each, name] of [
+      [id, 'Main hook'],
+      [shared, expect.stringMatching(/^127\.0\.0\.1:\d+\//)],
+    ]) {
       expect(concerns.find(({ subject }) => subject === each)).toMatchObject({
+        name,
         sentence: expect.stringContaining('Asked for.'),
         url: `/v1/app/${application}/endpoints/${each}`,
       });

@@ -166,6 +166,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'GET /v1/metrics/overview': 'read',
   'GET /v1/metrics/targets': 'read',
   'GET /v1/attention': 'read',
+  'GET /v1/names': 'read',
   'GET /v1/system-events': 'read',
   'GET /v1/event-types': 'read',
   'POST /v1/event-types': 'write',
@@ -281,6 +282,7 @@ describe('scopes', () => {
       .replace('{version}', '1')
       .replace(/\{(id|endpoint)\}/, `${prefix}_${UNKNOWN}`)
       .replace(/\/stream$/, '/stream?follow=false')
+      .replace(/\/names$/, `/names?id=dst_${UNKNOWN}`)
       .replace(/\/metrics$/, `/metrics?key=dst_${UNKNOWN}`);
     return server.api(method, path, method === 'GET' || method === 'DELETE' ? undefined : {}, headers);
   }

@@ -570,6 +570,7 @@ describe('answers of the service', () => {
     await call(200, 'GET', '/v1/metrics/overview?range=7d&sparse=true');
     await call(200, 'GET', '/v1/metrics/targets?range=1h&limit=1');
     await call(200, 'GET', '/v1/attention');
+    await call(200, 'GET', `/v1/names?id=${own}`);
     await call(200, 'GET', '/v1/app?search=rec&count=true');
     await call(200, 'GET', '/v1/endpoints?search=a&count=true');
     await call(200, 'GET', '/v1/destinations?search=a&status=active&circuit=closed&count=true');

@@ -6,8 +6,9 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { t, word } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { TimeField } from '../kit/time/TimeField';
+import { Name } from '../session/ResourceName';
 import { useSigned } from '../session/session';
-import { useDestinations, useEndpoint } from './endpoint-queries';
+import { useEndpoint } from './endpoint-queries';
 import { Release } from './Release';
 
 type DryRun = Schemas['DryRunResult'];
@@ -176,7 +177,6 @@ function ChosenDestinations({
   onChoose: (chosen: readonly string[]) => void;
 }): ReactNode {
   const { data: endpoint } = useEndpoint(id);
-  const names = useDestinations();
   const destinations = endpoint?.destinations ?? [];
   if (destinations.length < 2) return null;
   return (
@@ -191,7 +191,7 @@ function ChosenDestinations({
               onChoose(event.target.checked ? [...chosen, each] : chosen.filter((other) => other !== each))
             }
           />{' '}
-          {names.get(each)?.name ?? each}
+          <Name id={each} />
         </label>
       ))}
       <p className="quiet">{t('range-replay.destinations-hint')}</p>

@@ -7,8 +7,9 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
+import { useResource } from '../session/ResourceName';
 import { useSigned } from '../session/session';
-import { type Route, useDestinations, useEndpoint, useTrial } from './endpoint-queries';
+import { type Route, useEndpoint, useTrial } from './endpoint-queries';
 import { RouteEditor } from './RouteEditor';
 import { TriedRequest, useTriedRequest } from './TriedRequest';
 
@@ -86,7 +87,7 @@ function RouteCard({
   const { api, environment: env, can } = useSigned();
   const queries = useQueryClient();
   const [isAsked, setAsked] = useState(false);
-  const name = useDestinations().get(route.destination)?.name ?? route.destination;
+  const name = useResource(route.destination)?.name ?? route.destination;
   const remove = async (): Promise<void> => {
     await answered(api.DELETE('/v1/endpoints/{id}/routes/{routeId}', { params: { path: { id, routeId: route.id } } }));
     await queries.invalidateQueries({ queryKey: ['endpoint', env, id] });

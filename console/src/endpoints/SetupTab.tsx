@@ -3,8 +3,9 @@ import type { ReactNode } from 'react';
 import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
+import { Names } from '../session/ResourceName';
 import { useSigned } from '../session/session';
-import { type EndpointDetail, type Preset, useDestinations, useEndpoint, usePresets } from './endpoint-queries';
+import { type EndpointDetail, type Preset, useEndpoint, usePresets } from './endpoint-queries';
 import { ProviderSecret } from './ProviderSecret';
 import { SampleEvent } from './SampleEvent';
 
@@ -34,7 +35,6 @@ export function SetupTab(): ReactNode {
 
 function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset | null }): ReactNode {
   const { environment: env, can } = useSigned();
-  const names = useDestinations();
   const isVerified = endpoint.verification !== 'none';
   const needsSecret = isVerified && endpoint.verification !== 'jwt';
   const handshake = endpoint.response?.type ?? preset?.response ?? null;
@@ -92,9 +92,13 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
           )}
         </strong>
         <p>
-          {endpoint.destinations.length === 0
-            ? t('steps.no-routes')
-            : `${endpoint.destinations.map((each) => names.get(each)?.name ?? each).join(', ')} ·`}{' '}
+          {endpoint.destinations.length === 0 ? (
+            t('steps.no-routes')
+          ) : (
+            <>
+              <Names ids={endpoint.destinations} /> ·
+            </>
+          )}{' '}
           <Link to="/$env/endpoints/$id/routes" params={{ env, id: endpoint.id }} search={{}}>
             {t('steps.view-routes')}
           </Link>

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
 import { useSigned } from '../session/session';
 import { asRequestQuery, type EndpointFilters, type RequestFilters } from './endpoint-filters';
@@ -175,12 +175,6 @@ export function useDestinationQuery() {
     staleTime: 30_000,
     queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
   });
-}
-
-/** Returns a map from id to destination. Empty until the destinations are loaded. */
-export function useDestinations(): ReadonlyMap<string, Schemas['DestinationItem']> {
-  const { data } = useDestinationQuery();
-  return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
 }
 
 const SETTLED_MS = 400;

@@ -46,7 +46,7 @@ export function AttemptEntry({ entry, event, nowMs, showsTarget, exchange }: Att
           <span className="target">
             {' '}
             <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span>{' '}
-            <ResourceName id={destination} application={event.application} />
+            <ResourceName id={destination} />
           </span>
         )}
       </span>

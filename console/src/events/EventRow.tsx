@@ -5,10 +5,11 @@ import { t, word } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { showFullText } from '../kit/table/show-full-text';
 import { Since } from '../kit/time/Since';
+import { useResource } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { type ColumnId, isNumeric } from './columns';
 import { rememberOpened } from './list-place';
-import { formatResponseStatus } from './response-status';
+import { formatResponseStatus, isEmail } from './response-status';
 import { rowStatusOf } from './timeline';
 
 interface EventRowProps {
@@ -17,25 +18,16 @@ interface EventRowProps {
   index: number;
   start: number;
   isSelected: boolean;
-  target: string;
-  /** Type of the destination. Undefined if it is unknown. */
-  targetType: string | undefined;
   nowMs: number;
   onMark: (id: string, isRange: boolean) => void;
 }
 
 /** Row of one event, with a link and a checkbox. */
-export function EventRow({
-  row,
-  columns,
-  index,
-  start,
-  isSelected,
-  target,
-  targetType,
-  nowMs,
-  onMark,
-}: EventRowProps): ReactNode {
+export function EventRow({ row, columns, index, start, isSelected, nowMs, onMark }: EventRowProps): ReactNode {
+  // Emails have an internal destination, which has no name in the API.
+  const targetId = isEmail(row) ? '' : (row.destination ?? row.endpoint ?? '');
+  const resource = useResource(targetId);
+  const target = isEmail(row) ? t('target.email') : (resource?.name ?? targetId);
   return (
     <div
       role="row"
@@ -60,7 +52,7 @@ export function EventRow({
           className={`of-${column}${isNumeric(column) ? ' numeric' : ''}`}
           onMouseEnter={showFullText}
         >
-          <Cell column={column} row={row} target={target} targetType={targetType} nowMs={nowMs} />
+          <Cell column={column} row={row} target={target} targetType={resource?.type ?? undefined} nowMs={nowMs} />
         </span>
       ))}
     </div>
@@ -77,6 +69,7 @@ function Cell({
   column: ColumnId;
   row: EventItem;
   target: string;
+  /** Type of the destination. Undefined if it is unknown. */
   targetType: string | undefined;
   nowMs: number;
 }): ReactNode {

@@ -114,16 +114,14 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
       application,
       application !== undefined && (
         <Link to="/$env/events" params={{ env }} search={{ application }}>
-          <Name kind="application" id={application} />
+          <Name id={application} />
         </Link>
       ),
     ],
     [
       t('fact.endpoint'),
       endpoint,
-      endpoint !== null && (
-        <EndpointLink endpoint={endpoint} application={application} isReceiving={direction === 'inbound'} />
-      ),
+      endpoint !== null && <EndpointLink endpoint={endpoint} isReceiving={direction === 'inbound'} />,
     ],
     [
       t('fact.request'),
@@ -163,15 +161,7 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
 }
 
 /** Link to an inbound endpoint. For an application's endpoint, links to the list of its events. */
-function EndpointLink({
-  endpoint,
-  application,
-  isReceiving,
-}: {
-  endpoint: string;
-  application: string | undefined;
-  isReceiving: boolean;
-}): ReactNode {
+function EndpointLink({ endpoint, isReceiving }: { endpoint: string; isReceiving: boolean }): ReactNode {
   const { environment: env } = useSigned();
   if (isReceiving)
     return (
@@ -181,7 +171,7 @@ function EndpointLink({
     );
   return (
     <Link to="/$env/events" params={{ env }} search={{ endpoint }}>
-      <Name kind={application === undefined ? null : 'own-endpoint'} id={endpoint} application={application} />
+      <Name id={endpoint} />
     </Link>
   );
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { type EventItem, serviceNowMs } from '../api/client';
+import { serviceNowMs } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
@@ -15,11 +15,9 @@ import { PHONE, useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import { type ColumnId, COLUMNS, type EventSearch, gridOf, isNumeric } from './columns';
 import type { EventList } from './event-list';
-import { useDestinationNames } from './event-queries';
 import { EventRow } from './EventRow';
 import { forgetOpened, listPlace } from './list-place';
 import { Loading } from './Loading';
-import { isEmail } from './response-status';
 
 /** Heights of a row by density, as in the style sheet. On a phone, a row has two lines. */
 const ROW_PX = { comfortable: 40, compact: 30 } as const;
@@ -69,7 +67,6 @@ export function EventTable({
   useMore(list, items.at(-1)?.index ?? 0);
   const mark = useSelection(list, selected, onSelect);
   useRowFocus(list, virtual.scrollToIndex, (id) => mark(id, false), box);
-  const names = useDestinationNames();
   const sizing = useColumnWidths(LIST);
   const scrolled = ({ scrollTop }: HTMLElement): void => {
     list.noteView(Math.floor(scrollTop / rowPx));
@@ -105,8 +102,6 @@ export function EventTable({
                   index={index}
                   start={start}
                   isSelected={isAll || selected.has(row.id)}
-                  target={targetOf(row, names.get(row.destination ?? '')?.name)}
-                  targetType={names.get(row.destination ?? '')?.type}
                   nowMs={nowMs}
                   onMark={mark}
                 />
@@ -201,12 +196,6 @@ function useMore({ rows: { count }, pages, isFull }: EventList, last: number): v
     if (last >= count - AHEAD && hasNextPage && !isFetchingNextPage && !isFetchNextPageError && !isFull)
       void fetchNextPage();
   }, [last, count, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isFull]);
-}
-
-/** Name of a row's target. Emails have an internal destination, which the list of destinations does not contain. */
-function targetOf(row: EventItem, name: string | undefined): string {
-  if (name !== undefined) return name;
-  return isEmail(row) ? t('target.email') : (row.destination ?? row.endpoint ?? '');
 }
 
 /** Selects one row, or with shift the range from the previously selected row. */

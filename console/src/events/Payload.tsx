@@ -12,9 +12,11 @@ import { t } from '../kit/messages/t';
 import { useSearchText } from '../kit/text/SearchText';
 import { Rows, TextView } from '../kit/text/TextView';
 import { Time } from '../kit/time/Time';
+import { useResource } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { curlOf, signedCurlOf } from './curl';
-import { type EventDetail, useDestinationNames, usePayload } from './event-queries';
+import { type EventDetail, useDestination, usePayload } from './event-queries';
+import { isEmail } from './response-status';
 
 /**
  * Maximum length of a payload that is formatted synchronously. Longer payloads are formatted without blocking the page.
@@ -182,10 +184,9 @@ export function useFormatted(text: string): { formatted: string | null; isPendin
  * be large.
  */
 function useCurl(event: EventDetail, body: string | null): (() => string) | null {
-  const names = useDestinationNames();
   const [destination] = event.deliveries.map((delivery) => delivery.destination);
-  const url =
-    destination === undefined ? undefined : /^https?:/.test(destination) ? destination : names.get(destination)?.url;
+  const { data } = useDestination(isEmail(event) ? undefined : destination);
+  const url = destination !== undefined && /^https?:/.test(destination) ? destination : data?.url;
   if (!url) return null;
   return () => curlOf({ url, webhookId: event.webhook_id, eventType: event.event_type, headers: event.headers, body });
 }
@@ -196,10 +197,9 @@ function useCurl(event: EventDetail, body: string | null): (() => string) | null
  */
 function useSignedCurl(event: EventDetail, body: string | null): (() => Promise<string>) | null {
   const { api, can } = useSigned();
-  const names = useDestinationNames();
   const destination = event.deliveries.at(-1)?.destination;
-  const isSigned =
-    destination !== undefined && (/^(https?:|ep_)/.test(destination) || names.get(destination)?.type === 'https');
+  const type = useResource(isEmail(event) ? '' : (destination ?? ''))?.type;
+  const isSigned = destination !== undefined && (/^(https?:|ep_)/.test(destination) || type === 'https');
   if (!can('write') || !isSigned) return null;
   return async () =>
     signedCurlOf({

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { Picker, type PickerOption } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
-import { useResourceName } from '../session/ResourceName';
+import { useResource } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 
 const OFFERED = 10;
@@ -32,7 +32,7 @@ export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNo
       return data.map(({ id, name, url }) => ({ id, label: name, ...(url !== null && { detail: url }) }));
     },
   });
-  const name = useResourceName(value.startsWith('dst_') ? 'destination' : null, value);
+  const name = useResource(value)?.name;
   return (
     <Picker
       label={t('filter.destination')}
@@ -61,7 +61,7 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
       return data.map(({ id, uid, name }) => ({ id, label: name, ...(uid !== null && { detail: uid }) }));
     },
   });
-  const name = useResourceName('application', value);
+  const name = useResource(value)?.name;
   return (
     <Picker
       label={t('filter.application')}

@@ -59,9 +59,7 @@ interface EntryProps {
 }
 
 function Entry({ entry, event, nowMs, showsTarget, exchange }: EntryProps): ReactNode {
-  const to = 'delivery' in entry && showsTarget && (
-    <To of={entry.delivery.destination} application={event.application} />
-  );
+  const to = 'delivery' in entry && showsTarget && <To of={entry.delivery.destination} />;
   const replayed = 'delivery' in entry && entry.delivery.replayed && <span className="tag">{t('replayed')}</span>;
   switch (entry.kind) {
     case 'attempt':
@@ -142,11 +140,10 @@ function Acknowledged({ of: { pull }, nowMs }: { of: EventDetail['deliveries'][n
   );
 }
 
-function To({ of, application }: { of: string; application: string | undefined }): ReactNode {
+function To({ of }: { of: string }): ReactNode {
   return (
     <span className="target">
-      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span>{' '}
-      <ResourceName id={of} application={application} />
+      <span aria-hidden="true">→</span> <span className="offscreen">{t('timeline.to')}</span> <ResourceName id={of} />
     </span>
   );
 }

@@ -45,15 +45,16 @@ export function usePayload(id: string, isAsked: boolean) {
   });
 }
 
-/** Queries the newest hundred destinations. Returns a map from id to destination. */
-export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationItem']> {
+/** Queries a destination. Data is undefined for an ad-hoc URL, and for an endpoint of an application. */
+export function useDestination(id: string | undefined) {
   const { api, environment } = useSigned();
-  const { data } = useQuery({
-    queryKey: ['destination-names', environment],
+  return useQuery({
+    queryKey: ['destination', environment, id],
     staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
+    retry: false,
+    enabled: id?.startsWith('dst_') === true,
+    queryFn: ({ signal }) => answered(api.GET('/v1/destinations/{id}', { params: { path: { id: id ?? '' } }, signal })),
   });
-  return useMemo(() => new Map(data?.data.map((each) => [each.id, each])), [data]);
 }
 
 /**
@@ -61,29 +62,21 @@ export function useDestinationNames(): ReadonlyMap<string, Schemas['DestinationI
  * policy, such as an ad-hoc URL. The API does not return the internal destination of emails.
  */
 export function useRetry(event: EventDetail, destination: string | undefined): Retry | null {
-  const { application } = event;
+  const { application: app } = event;
   const { api, environment } = useSigned();
-  const { data = null } = useQuery({
-    queryKey: ['retry', environment, destination, application],
+  const { data: listed } = useDestination(isEmail(event) ? undefined : destination);
+  const { data: owned } = useQuery({
+    queryKey: ['retry', environment, destination, app],
     staleTime: 60_000,
     retry: false,
-    enabled:
-      destination !== undefined &&
-      !isEmail(event) &&
-      (destination.startsWith('dst_') || (destination.startsWith('ep_') && application !== undefined)),
-    queryFn: async () => {
-      if (destination?.startsWith('dst_'))
-        return (await answered(api.GET('/v1/destinations/{id}', { params: { path: { id: destination } } }))).retry;
-      return (
-        (
-          await answered(
-            api.GET('/v1/app/{app}/endpoints/{endpoint}', {
-              params: { path: { app: application ?? '', endpoint: destination ?? '' } },
-            }),
-          )
-        ).retry ?? null
-      );
-    },
+    enabled: destination?.startsWith('ep_') === true && app !== undefined,
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v1/app/{app}/endpoints/{endpoint}', {
+          params: { path: { app: app ?? '', endpoint: destination ?? '' } },
+          signal,
+        }),
+      ),
   });
-  return data;
+  return listed?.retry ?? owned?.retry ?? null;
 }

@@ -15,6 +15,7 @@ import { Status } from '../kit/status/Status';
 import { TextFilter } from '../kit/TextFilter';
 import { RANGES } from '../kit/time/range';
 import { Time } from '../kit/time/Time';
+import { Name } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { Addresses } from './Addresses';
 import { AliasActionsForm } from './AliasActionsForm';
@@ -23,7 +24,7 @@ import { AliasReplay } from './AliasReplay';
 import { formatBytes } from './format-bytes';
 import { useLeave } from './leave';
 import { MESSAGE_STATES, type MessageFilters } from './mail-filters';
-import { type Alias, useAlias, useDestinationChoices, useMessages } from './mail-queries';
+import { type Alias, useAlias, useMessages } from './mail-queries';
 import { MessageList } from './MessageList';
 import { periodWord } from './period-word';
 
@@ -59,7 +60,6 @@ export function AliasScreen(): ReactNode {
 
 function Facts({ alias }: { alias: Alias }): ReactNode {
   const { language } = usePreferences();
-  const { data } = useDestinationChoices();
   return (
     <dl className="facts">
       <div>
@@ -69,7 +69,7 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
             ? t('alias.kept')
             : alias.routes.map(({ destination, filter }) => (
                 <div key={destination}>
-                  {data?.data.find((each) => each.id === destination)?.name ?? destination}
+                  <Name id={destination} />
                   {filter !== null && <span className="tag">{t('alias.filtered')}</span>}
                 </div>
               ))}

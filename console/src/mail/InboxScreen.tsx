@@ -9,9 +9,10 @@ import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { type Column, Table } from '../kit/table/Table';
 import { RelativeTime } from '../kit/time/RelativeTime';
+import { Names } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { AliasForm } from './AliasForm';
-import { type Alias, useAliases, useDestinationChoices } from './mail-queries';
+import { type Alias, useAliases } from './mail-queries';
 
 /** List of aliases, the addresses that receive mail. */
 export function InboxScreen(): ReactNode {
@@ -58,8 +59,6 @@ export function InboxScreen(): ReactNode {
 
 function AliasTable({ rows }: { rows: readonly Alias[] }): ReactNode {
   const { environment: env } = useSigned();
-  const { data: destinations } = useDestinationChoices();
-  const nameOf = (id: string): string => destinations?.data.find((each) => each.id === id)?.name ?? id;
   const columns: Column<Alias>[] = [
     {
       id: 'address',
@@ -79,7 +78,7 @@ function AliasTable({ rows }: { rows: readonly Alias[] }): ReactNode {
     {
       id: 'destinations',
       label: t('alias.goes-to'),
-      cell: ({ destinationIds: ids }) => ids.map(nameOf).join(', ') || t('alias.kept'),
+      cell: ({ destinationIds: ids }) => (ids.length === 0 ? t('alias.kept') : <Names ids={ids} />),
       isFlexible: true,
     },
     {

@@ -52,7 +52,7 @@ export function SecretUse({
         <ul>
           {users.map(({ id, kind }) => (
             <li key={`${kind} ${id}`}>
-              <ResourceName id={id} kind={kind} />
+              <ResourceName id={id} />
             </li>
           ))}
         </ul>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { FaultLine } from '../kit/form/FaultLine';
 import { Picker } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
-import { useResourceName } from '../session/ResourceName';
+import { useResource } from '../session/ResourceName';
 import type { Kind } from './send-draft';
 import { useTargets } from './send-queries';
 
@@ -16,7 +16,7 @@ interface TargetFieldProps {
 export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactNode {
   const [text, setText] = useState('');
   const { data: options = [], error } = useTargets(kind, text);
-  const name = useResourceName(kind === 'url' ? null : kind, value);
+  const name = useResource(kind === 'url' ? '' : value)?.name;
   if (kind === 'url')
     return (
       <label>

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 import { lowestIdAt } from '#kernel/ids.js';
+import type { NamedTarget } from '#modules/names/resource-names.store.js';
 
 /** Maximum number of problems listed per type. One more row is read to detect that there are more. */
 export const SHOWN_MAX = 25;
@@ -16,14 +17,7 @@ const DUE_MAX = 1_000;
 const DOMAINS_MAX = 1_000;
 const JOBS_MAX = 500;
 
-export interface TroubledTarget {
-  id: Id;
-  name: string;
-  /**
-   * Id of the application if the target is one of its endpoints. Null if the target is a destination of the
-   * environment. For a destination that Posthorn created, such as the one for emails, this is the destination's own id.
-   */
-  ownerId: Id | null;
+export interface TroubledTarget extends NamedTarget {
   since: Date;
   reason: string | null;
   count: number;
@@ -80,7 +74,7 @@ const DISABLED: Statement = {
 const DISABLED_SUBSCRIPTIONS: Statement = {
   name: 'attention_disabled_subscriptions',
   text: `
-    select id, description as name, application_id as "ownerId", updated_at as since, disabled_reason as reason,
+    select id, '' as name, application_id as "ownerId", updated_at as since, disabled_reason as reason,
       1 as count
     from application_endpoints where environment_id = $1 and status = 'disabled' and destination_id <> id
       order by updated_at limit $2`,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { idTimeMs, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
+import { isApplicationEndpoint, ResourceNamesStore } from '#modules/names/resource-names.store.js';
 import { AttentionStore, SHOWN_MAX, type SuspectDomain, type TroubledTarget } from './attention.store.js';
 
 /** Types of problems, most serious first. */
@@ -43,6 +44,7 @@ const DAY_MS = 86_400_000;
 export class AttentionList {
   constructor(
     private readonly store: AttentionStore,
+    private readonly names: ResourceNamesStore,
     private readonly clock: Clock,
   ) {}
 
@@ -83,7 +85,7 @@ export class AttentionList {
   }
 
   private async openCircuits(environmentId: number): Promise<Concern[]> {
-    const rows = await this.store.openCircuits(environmentId);
+    const rows = await this.names.withEndpointNames(environmentId, await this.store.openCircuits(environmentId));
     return rows.map((row) => ({
       type: 'circuit.open',
       ...shown(row),
@@ -92,10 +94,13 @@ export class AttentionList {
   }
 
   private async disabled(environmentId: number): Promise<Concern[]> {
-    const rows = (
-      await Promise.all([this.store.disabled(environmentId), this.store.disabledSubscriptions(environmentId)])
-    ).flat();
-    const oldest = rows.sort((a, b) => a.since.getTime() - b.since.getTime());
+    const rows = await Promise.all([
+      this.store.disabled(environmentId),
+      this.store.disabledSubscriptions(environmentId),
+    ]);
+    const oldest = (await this.names.withEndpointNames(environmentId, rows.flat())).sort(
+      (a, b) => a.since.getTime() - b.since.getTime(),
+    );
     return oldest.map((row) => ({
       type: 'target.disabled',
       ...shown(row),
@@ -104,7 +109,7 @@ export class AttentionList {
   }
 
   private async deadLetters(environmentId: number): Promise<Concern[]> {
-    const rows = await this.store.deadLetters(environmentId);
+    const rows = await this.names.withEndpointNames(environmentId, await this.store.deadLetters(environmentId));
     return rows.map((row) => ({
       type: 'dead_letters.growing',
       ...shown(row),
@@ -184,20 +189,12 @@ function shownDomain({
 
 const rateOf = ({ cause }: SuspectDomain): string => (cause === 'bounce_rate' ? 'bounce rate' : 'complaint rate');
 
-function shown({
-  id,
-  ownerId,
-  name,
-  since,
-  count,
-}: TroubledTarget): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
-  const isOwned = ownerId !== null && ownerId !== id;
-  const subject = showId(isOwned ? 'ep' : 'dst', id);
-  return {
-    subject,
-    name,
-    since,
-    count,
-    url: isOwned ? `/v1/app/${showId('app', ownerId)}/endpoints/${subject}` : `/v1/destinations/${subject}`,
-  };
+function shown(of: TroubledTarget): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
+  const { id, name, since, count } = of;
+  if (!isApplicationEndpoint(of)) {
+    const subject = showId('dst', id);
+    return { subject, name, since, count, url: `/v1/destinations/${subject}` };
+  }
+  const subject = showId('ep', id);
+  return { subject, name, since, count, url: `/v1/app/${showId('app', of.ownerId)}/endpoints/${subject}` };
 }

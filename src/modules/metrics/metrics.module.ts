@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ApplicationsModule } from '../applications/applications.module.js';
 import { DestinationsModule } from '../destinations/destinations.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { NamesModule } from '../names/names.module.js';
 import { ReceivingModule } from '../receiving/receiving.module.js';
 import { EndpointStatsController } from './endpoint-stats.controller.js';
 import { EndpointStatistics } from './endpoint-stats.js';
@@ -19,7 +20,7 @@ import { RollupsStore } from './rollups.store.js';
 
 /** Metrics of events and deliveries: the job that adds up counts in rollups, and the API that reads the rollups. */
 @Module({
-  imports: [ApplicationsModule, DestinationsModule, EventsModule, ReceivingModule],
+  imports: [ApplicationsModule, DestinationsModule, EventsModule, NamesModule, ReceivingModule],
   controllers: [EndpointStatsController, FailingApplicationsController, OverviewController, RollupsController],
   providers: [
     EndpointStatistics,

@@ -2,6 +2,7 @@ import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime, IsObjectOf } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
+import { isApplicationEndpoint } from '#modules/names/resource-names.store.js';
 import type { Overview } from './overview.js';
 import type { FailingTarget } from './overview.store.js';
 import { isBusy, presentRollup, RollupItem } from './rollups.dto.js';
@@ -177,21 +178,14 @@ export function presentOverview(
   };
 }
 
-export function presentFailingTarget({
-  id,
-  name,
-  ownerId,
-  failed,
-  dlq,
-  retried,
-  delivered,
-}: FailingTarget): FailingTargetItem {
-  const isOwned = ownerId !== null && ownerId !== id;
+export function presentFailingTarget(of: FailingTarget): FailingTargetItem {
+  const { id, name, failed, dlq, retried, delivered } = of;
+  const isOwned = isApplicationEndpoint(of);
   const failures = failed + dlq + retried;
   return {
     target: showId(isOwned ? 'ep' : 'dst', id),
     name,
-    application: isOwned ? showId('app', ownerId) : null,
+    application: isOwned ? showId('app', of.ownerId) : null,
     failed,
     dlq,
     retried,

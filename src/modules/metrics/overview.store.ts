@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import { TARGET_NAME } from '#modules/destinations/target-name.contract.js';
+import type { NamedTarget } from '#modules/names/resource-names.store.js';
 import type { Counts } from './rollups.store.js';
 import type { MetricsWindow } from './windows.js';
 
 /** Maximum number of open deliveries to count. A larger number is reported as "at least". */
 const OPEN_MAX = 10_000;
 
-export interface FailingTarget extends Counts {
-  id: Id;
-  name: string;
-  /** The application that owns the target, if the target is an endpoint's own destination. */
-  ownerId: Id | null;
-}
+export interface FailingTarget extends Counts, NamedTarget {}
 
 export interface OpenDeliveries {
   count: number;
@@ -76,7 +71,7 @@ const FAILING: Statement = {
       where environment_id = $1 and resolution = $2 and start >= to_timestamp($3::float8 / 1000) and is_failing
         group by key_id
     ), worst as (
-      select d.id, ${TARGET_NAME} as name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1
+      select d.id, d.name, d.owner_id, f.ended, f.failures from failing f join destinations d on d.environment_id = $1
         and d.id = f.key_id
       order by f.ended desc, f.failures desc, d.id desc limit $4
     )

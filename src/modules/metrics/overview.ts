@@ -3,6 +3,7 @@ import { Clock } from '#kernel/clock.js';
 import { showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Applications } from '#modules/applications/applications.js';
+import { ResourceNamesStore } from '#modules/names/resource-names.store.js';
 import { type FailingTarget, type OpenDeliveries, OverviewStore } from './overview.store.js';
 import { RollupsService } from './rollups.service.js';
 import type { Rollup } from './rollups.store.js';
@@ -28,6 +29,7 @@ export class Overviews {
     private readonly store: OverviewStore,
     private readonly rollups: RollupsService,
     private readonly applications: Applications,
+    private readonly names: ResourceNamesStore,
     private readonly clock: Clock,
   ) {}
 
@@ -50,19 +52,16 @@ export class Overviews {
   }
 
   /** Returns failing targets, worst first. */
-  failing(
+  async failing(
     { environmentId }: Tenant,
     range: OverviewRange = RANGE_DEFAULT,
     limit = LIMIT_DEFAULT,
   ): Promise<FailingTarget[]> {
     // Longer ranges use daily rollups: 30 rows per target instead of 700.
     const window = range === '7d' ? '1d' : OVERVIEWS[range].window;
-    return this.store.failing(
-      environmentId,
-      window,
-      overviewSinceMs(range, this.clock.nowMs()) - (range === '7d' ? DAY_MS : 0),
-      limit,
-    );
+    const sinceMs = overviewSinceMs(range, this.clock.nowMs()) - (range === '7d' ? DAY_MS : 0);
+    const targets = await this.store.failing(environmentId, window, sinceMs, limit);
+    return this.names.withEndpointNames(environmentId, targets);
   }
 }
 
