@@ -147,7 +147,7 @@ function History({ app, endpoint }: { app: string; endpoint: string }): ReactNod
   const { language } = usePreferences();
   const { stats, attempts, error } = useOwnEndpointHistory(app, endpoint);
   const number = new Intl.NumberFormat(language);
-  if (error === null && (stats === undefined || attempts === undefined)) return <Skeleton parts={HISTORY} />;
+  if (error === null && (stats === undefined || attempts === undefined)) return <Skeleton parts={HISTORY} isSection />;
   return (
     <>
       <h2>{t('own-endpoint.day')}</h2>

@@ -68,7 +68,7 @@ function Links({ app }: { app: string }): ReactNode {
           </button>
         )}
       </div>
-      {isPending && <ListSkeleton rows={2} />}
+      {isPending && <ListSkeleton rows={2} isSection />}
       <FaultLine fault={error} />
       {data && links.length === 0 && <p className="quiet">{t('portal.none')}</p>}
       {links.length > 0 && (

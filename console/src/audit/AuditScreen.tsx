@@ -34,7 +34,7 @@ export function AuditScreen(): ReactNode {
 function Log({ filters }: { filters: AuditFilters }): ReactNode {
   const { data, error, isPending, isLoadingError, hasNextPage, fetchNextPage, refetch } = useAudit(filters);
   const rows = useMemo(() => data?.pages.flatMap((page) => page.rows) ?? [], [data]);
-  const { names, members, keys } = useNames(rows);
+  const { names, members, keys, fault } = useNames(rows);
   return (
     <>
       <div className="heading">
@@ -44,7 +44,7 @@ function Log({ filters }: { filters: AuditFilters }): ReactNode {
         </button>
         <Export filters={filters} isOff={isLoadingError} />
       </div>
-      <Filters of={filters} names={names} members={members} keys={keys} />
+      <Filters of={filters} names={names} members={members} keys={keys} fault={fault} />
       {isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (

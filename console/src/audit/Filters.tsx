@@ -12,10 +12,12 @@ interface FiltersProps {
   names: ReadonlyMap<string, string>;
   members: readonly Named[];
   keys: readonly Named[];
+  /** Why the members or the API keys could not be loaded. Null if they were loaded. */
+  fault: Error | null;
 }
 
 /** Filters of the audit log: pick lists, which also accept an id, and a time range. All are part of the page's URL. */
-export function Filters({ of: filters, names, members, keys }: FiltersProps): ReactNode {
+export function Filters({ of: filters, names, members, keys, fault }: FiltersProps): ReactNode {
   const { environment: env } = useSigned();
   const navigate = useNavigate();
   const set = (changes: Record<string, string>): void => {
@@ -31,7 +33,14 @@ export function Filters({ of: filters, names, members, keys }: FiltersProps): Re
   const shared = { names, onPick: set };
   return (
     <form className="filter-bar" role="search" aria-label={t('filter')} onSubmit={(event) => event.preventDefault()}>
-      <PickFilter {...shared} name="actor" label={t('audit.filter-who')} value={filters.actor} options={actors} />
+      <PickFilter
+        {...shared}
+        name="actor"
+        label={t('audit.filter-who')}
+        value={filters.actor}
+        options={actors}
+        fault={fault}
+      />
       <PickFilter
         {...shared}
         name="action"
@@ -64,12 +73,13 @@ interface PickFilterProps {
   label: string;
   value: string | undefined;
   options: readonly PickerOption[];
+  fault?: Error | null;
   names: FiltersProps['names'];
   onPick: (changes: Record<string, string>) => void;
 }
 
 /** Pick list that finds options by any part of their name or id. */
-function PickFilter({ name, label, value = '', options, names, onPick }: PickFilterProps): ReactNode {
+function PickFilter({ name, label, value = '', options, fault = null, names, onPick }: PickFilterProps): ReactNode {
   const [text, setText] = useState('');
   const searched = text.toLowerCase();
   return (
@@ -81,6 +91,7 @@ function PickFilter({ name, label, value = '', options, names, onPick }: PickFil
         ({ id, label: shown, detail = '' }) =>
           id.toLowerCase().includes(searched) || `${shown} ${detail}`.toLowerCase().includes(searched),
       )}
+      fault={fault}
       onText={setText}
       onPick={(id) => onPick({ [name]: id })}
     />

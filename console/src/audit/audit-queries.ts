@@ -104,6 +104,8 @@ export function useNames(entries: readonly Entry[]): {
   names: ReadonlyMap<string, string>;
   members: readonly Named[];
   keys: readonly Named[];
+  /** Why the members or the API keys could not be loaded. Null if they were loaded. */
+  fault: Error | null;
 } {
   const { api, environment, can } = useSigned();
   const types = useMemo(
@@ -125,6 +127,6 @@ export function useNames(entries: readonly Entry[]): {
   });
   const names = namesIn(entries);
   for (const { data = [] } of lists) for (const { id, name } of data) if (name !== '') names.set(id, name);
-  const of = (type: string): readonly Named[] => lists[known.findIndex((each) => each.type === type)]?.data ?? [];
-  return { names, members: of('members'), keys: of('keys') };
+  const [members, keys] = ACTORS.map((type) => lists[known.findIndex((each) => each.type === type)]);
+  return { names, members: members?.data ?? [], keys: keys?.data ?? [], fault: members?.error ?? keys?.error ?? null };
 }

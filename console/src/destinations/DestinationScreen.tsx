@@ -1,6 +1,6 @@
 import './destinations.css';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered, serviceNowMs } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
@@ -11,6 +11,7 @@ import { SigningSecret } from '../kit/form/SigningSecret';
 import { PageState } from '../kit/load/PageState';
 import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
+import { RANGE_DEFAULT } from '../kit/plot/range';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { TargetHealth } from '../kit/status/TargetHealth';
@@ -19,7 +20,7 @@ import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
 import { useDestinationHealth, useHasPending } from './destination-health';
-import { type DestinationDetail, useDestination } from './destination-queries';
+import { type DestinationDetail, useDestination, useFigures, useLastDeliveries } from './destination-queries';
 import { DisableDestination } from './DisableDestination';
 import { Figures } from './Figures';
 import { LastDeliveries, LastError } from './LastDeliveries';
@@ -32,8 +33,12 @@ const PARTS: readonly SkeletonPart[] = ['title', 'text', ['facts', 8], 'heading'
 /** One destination: its state, delivery settings and secret. */
 export function DestinationScreen(): ReactNode {
   const { id } = useParams({ from: '/$env/destinations/$id' });
+  const { range = RANGE_DEFAULT } = useSearch({ from: '/$env/destinations/$id' });
   const { environment: env, can } = useSigned();
   const { data, error } = useDestination(id);
+  // Starts all calls at once, so that the page is complete after one wait.
+  useLastDeliveries(id);
+  useFigures(id, range);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>

@@ -49,7 +49,7 @@ export function LastDeliveries({ id }: { id: string }): ReactNode {
           {t('destination.all-events')}
         </Link>
       </div>
-      {isPending && <ListSkeleton rows={3} />}
+      {isPending && <ListSkeleton rows={3} isSection />}
       <FaultLine fault={data === undefined ? error : null} />
       {data?.length === 0 && <p className="quiet">{t('destination.no-deliveries')}</p>}
       {data !== undefined && data.length > 0 && <Deliveries of={data} />}

@@ -20,7 +20,7 @@ export function Reputation({ domain }: { domain: Domain }): ReactNode {
   return (
     <section aria-labelledby="reputation">
       <h2 id="reputation">{t('reputation')}</h2>
-      {isPending && <Skeleton parts={['text', ['rows', 2]]} />}
+      {isPending && <Skeleton parts={['text', ['rows', 2]]} isSection />}
       <FaultLine fault={error} />
       {data && (
         <>

@@ -5,8 +5,9 @@ import { answered } from '../api/client';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
+import { DestinationSelect, useDestinationOptions } from '../session/DestinationSelect';
 import { useSigned } from '../session/session';
-import { useDestinationQuery, useIngestDomains, usePresetQuery } from './endpoint-queries';
+import { useIngestDomains, usePresetQuery } from './endpoint-queries';
 import { PresetPicker } from './PresetPicker';
 
 /** Form for a new endpoint: provider and URL. The page of the new endpoint then explains the setup at the provider. */
@@ -15,7 +16,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const hosts = useIngestDomains();
-  const known = useDestinationQuery();
+  const destinations = useDestinationOptions();
   const presets = usePresetQuery();
   const domains = hosts.data?.data ?? [];
   const [preset, setPreset] = useState<string | null>(null);
@@ -90,22 +91,18 @@ export function NewEndpoint({ onClose }: { onClose: () => void }): ReactNode {
             </select>
           </label>
         )}
-        <label>
-          {t('endpoint.destination')}
-          <select value={destination} onChange={(event) => setDestination(event.target.value)}>
-            <option value="">{t('endpoint.destination-later')}</option>
-            {known.data?.data.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <DestinationSelect
+          label={t('endpoint.destination')}
+          value={destination}
+          none={t('endpoint.destination-later')}
+          hidesFault
+          onChange={setDestination}
+        />
         <FaultLines
           parts={[
             { name: t('endpoint.preset'), fault: presets.error },
             { name: t('endpoint.domain'), fault: hosts.error },
-            { name: t('endpoint.destination'), fault: known.error },
+            { name: t('endpoint.destination'), fault: destinations.error },
           ]}
         />
         <FaultLine fault={fault} />

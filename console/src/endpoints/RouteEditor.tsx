@@ -7,9 +7,10 @@ import { useIsChanged } from '../kit/form/use-is-changed';
 import { locateFault } from '../kit/json/locate-fault';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
+import { DestinationSelect } from '../session/DestinationSelect';
 import { useSigned } from '../session/session';
 import { type Leaf, withCondition } from './conditions';
-import { type Route, useDestinationQuery, useTrial } from './endpoint-queries';
+import { type Route, useTrial } from './endpoint-queries';
 import { type EventField, filterCompletions } from './event-fields';
 import { EventFields, useEventFields } from './EventFields';
 import { FIRST_LEAF, QuickCondition } from './QuickCondition';
@@ -28,10 +29,6 @@ interface RouteEditorProps {
 export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): ReactNode {
   const { api, environment: env } = useSigned();
   const queries = useQueryClient();
-  const known = useDestinationQuery();
-  const destinations = (known.data?.data ?? []).filter(
-    (each) => each.id === route?.destination || !taken.some(({ destination }) => destination === each.id),
-  );
   const [destination, setDestination] = useState(route?.destination ?? '');
   const [text, setText] = useState(writeJson(route?.filter));
   const [fault, setFault] = useState<unknown>(null);
@@ -68,23 +65,14 @@ export function RouteEditor({ id, route, taken, onDone }: RouteEditorProps): Rea
       }}
     >
       <div className="stacked">
-        <label>
-          {t('route.destination')}
-          <select required value={destination} onChange={(event) => setDestination(event.target.value)}>
-            <option value="" disabled>
-              {t('route.choose')}
-            </option>
-            {route !== null && !destinations.some((each) => each.id === route.destination) && (
-              <option value={route.destination}>{route.destination}</option>
-            )}
-            {destinations.map((each) => (
-              <option key={each.id} value={each.id}>
-                {each.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <FaultLine fault={known.error} />
+        <DestinationSelect
+          label={t('route.destination')}
+          value={destination}
+          none={t('route.choose')}
+          isRequired
+          without={taken.map((each) => each.destination).filter((each) => each !== route?.destination)}
+          onChange={setDestination}
+        />
         <CodeField
           label={t('route.filter')}
           value={text}

@@ -167,16 +167,6 @@ export function useSetAside(id: string, status: Schemas['ReleaseBody']['status']
   });
 }
 
-/** Queries the newest hundred destinations. */
-export function useDestinationQuery() {
-  const { api, environment } = useSigned();
-  return useQuery({
-    queryKey: ['destination-names', environment],
-    staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
-  });
-}
-
 const SETTLED_MS = 400;
 
 function useSettled<T>(value: T): T {

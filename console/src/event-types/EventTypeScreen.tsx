@@ -82,7 +82,7 @@ function Versions({ name }: { name: string }): ReactNode {
   return (
     <section aria-labelledby="versions">
       <h2 id="versions">{t('event-type.versions')}</h2>
-      {isPending && <Skeleton parts={[['cards', 1]]} />}
+      {isPending && <Skeleton parts={[['cards', 1]]} isSection />}
       <FaultLine fault={error} />
       <ul className="cards">
         {rows.map(({ version, schema, created_at: at }) => (

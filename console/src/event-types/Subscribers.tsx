@@ -29,7 +29,7 @@ export function Subscribers({ name }: { name: string }): ReactNode {
   return (
     <section aria-labelledby="subscribers">
       <h2 id="subscribers">{t('event-type.subscribers')}</h2>
-      {isPending && <Skeleton parts={[['cards', 1]]} />}
+      {isPending && <Skeleton parts={[['cards', 1]]} isSection />}
       <FaultLine fault={error} />
       <div role="status">
         {data && rows.length === 0 && (

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { CodeField } from '../kit/form/CodeField';
-import { FaultLine } from '../kit/form/FaultLine';
 import type { JsonFault } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
+import { DestinationSelect } from '../session/DestinationSelect';
+import { useResource } from '../session/ResourceName';
 import type { DraftRoute } from './alias-draft';
-import { useDestinationChoices } from './mail-queries';
 
 const EXAMPLE = '{"path": "$.subject", "op": "starts_with", "value": "Invoice"}';
 
@@ -17,26 +17,16 @@ interface AliasRoutesProps {
 
 /** Destinations of an alias, with their filters. */
 export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): ReactNode {
-  const { data, error } = useDestinationChoices();
-  const choices = (data?.data ?? []).filter(({ id }) => !routes.some(({ destination }) => destination === id));
-  const nameOf = (id: string): string => data?.data.find((each) => each.id === id)?.name ?? id;
   const filter = (at: number, text: string): void =>
     onChange(routes.map((route, index) => (index === at ? { ...route, filter: text } : route)));
   return (
     <>
       {routes.map(({ destination, filter: text }, index) => (
         <div key={destination} className="mail-route">
-          <span className="actions">
-            <strong>{nameOf(destination)}</strong>
-            <button
-              type="button"
-              className="small"
-              aria-label={`${t('alias.remove-route')} ${nameOf(destination)}`}
-              onClick={() => onChange(routes.filter((each) => each.destination !== destination))}
-            >
-              {t('alias.remove-route')}
-            </button>
-          </span>
+          <RouteHead
+            destination={destination}
+            onRemove={() => onChange(routes.filter((each) => each.destination !== destination))}
+          />
           <CodeField
             label={t('alias.filter')}
             value={text}
@@ -53,23 +43,27 @@ export function AliasRoutes({ routes, faults, onChange }: AliasRoutesProps): Rea
           )}
         </div>
       ))}
-      <label>
-        {t(routes.length === 0 ? 'alias.goes-to' : 'alias.goes-also-to')}
-        <select
-          value=""
-          onChange={(event) => {
-            if (event.target.value) onChange([...routes, { destination: event.target.value, filter: '' }]);
-          }}
-        >
-          <option value="">{t(routes.length === 0 ? 'alias.kept' : 'alias.nobody-else')}</option>
-          {choices.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <FaultLine fault={error} />
+      <DestinationSelect
+        label={t(routes.length === 0 ? 'alias.goes-to' : 'alias.goes-also-to')}
+        value=""
+        none={t(routes.length === 0 ? 'alias.kept' : 'alias.nobody-else')}
+        without={routes.map(({ destination }) => destination)}
+        onChange={(destination) => {
+          if (destination !== '') onChange([...routes, { destination, filter: '' }]);
+        }}
+      />
     </>
+  );
+}
+
+function RouteHead({ destination, onRemove }: { destination: string; onRemove: () => void }): ReactNode {
+  const name = useResource(destination)?.name ?? destination;
+  return (
+    <span className="actions">
+      <strong>{name}</strong>
+      <button type="button" className="small" aria-label={`${t('alias.remove-route')} ${name}`} onClick={onRemove}>
+        {t('alias.remove-route')}
+      </button>
+    </span>
   );
 }

@@ -221,7 +221,7 @@ function Messages({ alias }: { alias: Alias }): ReactNode {
     <section>
       <h2>{t('messages')}</h2>
       {!isEmpty && <MessageFilterBar filters={filters} alias={alias.id} />}
-      {isPending && <ListSkeleton />}
+      {isPending && <ListSkeleton isSection />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

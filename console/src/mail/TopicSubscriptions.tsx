@@ -41,7 +41,7 @@ export function TopicSubscriptions({ topic }: { topic: Topic }): ReactNode {
       <h2>{t('topic.subscriptions')}</h2>
       <SubscriptionLookup topic={topic} />
       <Filter topic={topic} filters={filters} />
-      {isPending && <ListSkeleton rows={4} />}
+      {isPending && <ListSkeleton rows={4} isSection />}
       <FaultLine fault={error} />
       {data && rows.length === 0 && (
         <p className="empty" role="status">

@@ -137,16 +137,6 @@ export function useReplies(id: string) {
   });
 }
 
-/** Queries the newest hundred destinations, with their names. */
-export function useDestinationChoices() {
-  const { api, environment } = useSigned();
-  return useQuery({
-    queryKey: ['destination-names', environment],
-    staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: PAGE } } })),
-  });
-}
-
 /** Queries the domains that aliases can use. */
 export function useMailDomains() {
   const { api, environment } = useSigned();

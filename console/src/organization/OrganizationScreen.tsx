@@ -5,6 +5,7 @@ import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine, FaultLines } from '../kit/form/FaultLine';
 import { Skeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
+import { DestinationSelect, useDestinationOptions } from '../session/DestinationSelect';
 import { ResourceName } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { SystemEvents, useSystemEvents } from './SystemEvents';
@@ -19,6 +20,7 @@ export function OrganizationScreen(): ReactNode {
     queryFn: ({ signal }) => answered(api.GET('/v1/org', { signal })),
   });
   const events = useSystemEvents();
+  const destinations = useDestinationOptions(can('admin'));
   // Waits for both parts, because the form would move the list below it.
   const isWaiting = isPending || events.isPending;
   return (
@@ -32,6 +34,7 @@ export function OrganizationScreen(): ReactNode {
       <FaultLines
         parts={[
           { name: t('nav.organization'), fault: error },
+          { name: t('organization.system-destination'), fault: destinations.error },
           { name: t('system.title'), fault: events.error },
         ]}
       />
@@ -139,9 +142,12 @@ function Settings({ of }: { of: Organization }): ReactNode {
           />{' '}
           {t('organization.catalogue')}
         </label>
-        <DestinationChoice
-          value={draft.system_destination}
-          onChange={(system_destination) => change({ system_destination })}
+        <DestinationSelect
+          label={t('organization.system-destination')}
+          value={draft.system_destination ?? ''}
+          none={t('organization.no-destination')}
+          hidesFault
+          onChange={(id) => change({ system_destination: id || null })}
         />
       </fieldset>
       <FaultLine fault={fault} />
@@ -163,38 +169,5 @@ function Settings({ of }: { of: Organization }): ReactNode {
         </Confirm>
       )}
     </form>
-  );
-}
-
-function DestinationChoice({
-  value,
-  onChange,
-}: {
-  value: string | null;
-  onChange: (id: string | null) => void;
-}): ReactNode {
-  const { api, environment } = useSigned();
-  const { data, error } = useQuery({
-    queryKey: ['destination-names', environment],
-    staleTime: 30_000,
-    queryFn: () => answered(api.GET('/v1/destinations', { params: { query: { limit: 100 } } })),
-  });
-  const known = data?.data ?? [];
-  return (
-    <>
-      <label>
-        {t('organization.system-destination')}
-        <select value={value ?? ''} onChange={(event) => onChange(event.target.value || null)}>
-          <option value="">{t('organization.no-destination')}</option>
-          {known.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-          {value !== null && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
-        </select>
-      </label>
-      <FaultLine fault={error} />
-    </>
   );
 }

@@ -5,12 +5,14 @@ import { t, word } from '../kit/messages/t';
 import { usePlaceOf } from '../kit/places';
 import { BY_PERSON, disabledReason } from '../kit/status/disabled-reason';
 import { SinceAge } from '../kit/time/Since';
+import { PHONE, useMedia } from '../kit/use-media';
 import { useSigned } from '../session/session';
 import { groupBySubject, placeOfConcern, reasonIn } from './concern-place';
 import type { Concern } from './overview-queries';
 
-/** Number of problems that are shown at first, so that new ones do not move the plots below them any further. */
+/** Number of problems that are shown at first. `overview.css` reserves their height, so that new ones move nothing. */
 const SHOWN = 3;
+const SHOWN_ON_PHONES = 1;
 
 /**
  * Current problems, grouped by the affected resource, each with its start and a link to the place that fixes it. The
@@ -24,7 +26,8 @@ export function AttentionPanel({
   truncated: readonly string[];
 }): ReactNode {
   const [isAll, setAll] = useState(false);
-  const hasMore = concerns.length > SHOWN;
+  const shownMax = useMedia(PHONE) ? SHOWN_ON_PHONES : SHOWN;
+  const hasMore = concerns.length > shownMax;
   const sorted = concerns.toSorted((one, other) => Number(isDeliberate(one)) - Number(isDeliberate(other)));
   return (
     <section className="attention" aria-labelledby="attention">
@@ -38,20 +41,22 @@ export function AttentionPanel({
           </button>
         )}
       </div>
-      {concerns.length === 0 && (
-        <p className="all-well">
-          <span className="status good">
-            <span aria-hidden="true">✓</span> {t('overview.all-well')}
-          </span>
-        </p>
-      )}
-      {concerns.length > 0 && (
-        <ul className="concern-groups">
-          {groupBySubject(isAll ? sorted : sorted.slice(0, SHOWN)).map(({ subject, concerns: all }) => (
-            <ConcernGroup key={subject} of={all} />
-          ))}
-        </ul>
-      )}
+      <div className="attention-place">
+        {concerns.length === 0 && (
+          <p className="all-well">
+            <span className="status good">
+              <span aria-hidden="true">✓</span> {t('overview.all-well')}
+            </span>
+          </p>
+        )}
+        {concerns.length > 0 && (
+          <ul className="concern-groups">
+            {groupBySubject(isAll ? sorted : sorted.slice(0, shownMax)).map(({ subject, concerns: all }) => (
+              <ConcernGroup key={subject} of={all} />
+            ))}
+          </ul>
+        )}
+      </div>
       {truncated.length > 0 && (isAll || !hasMore) && (
         <p className="quiet">
           {t('overview.more-concerns', { types: truncated.map((type) => word('concern', type)).join(', ') })}
@@ -71,7 +76,9 @@ function ConcernGroup({ of }: { of: readonly Concern[] }): ReactNode {
       : first.name || (first.subject ?? t('overview.environment'));
   return (
     <li className={of.every(isDeliberate) ? 'deliberate' : undefined}>
-      <h3 className="concern-name">{name}</h3>
+      <h3 className="concern-name" title={name}>
+        {name}
+      </h3>
       <ul className="concerns">
         {of.map((concern) => (
           <ConcernRow key={concern.type} of={concern} name={name} />
@@ -95,7 +102,9 @@ function ConcernRow({ of, name }: { of: Concern; name: string }): ReactNode {
           <span aria-hidden="true">{isDeliberate(of) ? '○' : '✕'}</span> {word('concern', of.type)}
         </span>
       </span>
-      <span className="concern-text">{textOf(of)}</span>
+      <span className="concern-text" title={textOf(of)}>
+        {textOf(of)}
+      </span>
       <span className="quiet concern-since">
         <SinceAge at={of.since} nowMs={serviceNowMs()} />
       </span>

@@ -36,9 +36,11 @@ export function OverviewSkeleton(): ReactNode {
         <div className="heading">
           <h2>{t('overview.attention')}</h2>
         </div>
-        <p className="all-well skeleton" aria-hidden="true">
-          <i className="skeleton-line" />
-        </p>
+        <div className="attention-place">
+          <p className="all-well skeleton" aria-hidden="true">
+            <i className="skeleton-line" />
+          </p>
+        </div>
       </section>
       <PlotsNote />
       <div className="plots">

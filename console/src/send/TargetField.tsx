@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import { FaultLine } from '../kit/form/FaultLine';
 import { Picker } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
 import { useResource } from '../session/ResourceName';
@@ -34,17 +33,15 @@ export function TargetField({ kind, value, onChange }: TargetFieldProps): ReactN
       </label>
     );
   return (
-    <>
-      <Picker
-        label={t(`send.kind.${kind}`)}
-        value={value}
-        shown={name ?? value}
-        options={options}
-        onText={setText}
-        onPick={onChange}
-        placeholder={t('picker.name-or-id')}
-      />
-      <FaultLine fault={error} />
-    </>
+    <Picker
+      label={t(`send.kind.${kind}`)}
+      value={value}
+      shown={name ?? value}
+      options={options}
+      fault={error}
+      onText={setText}
+      onPick={onChange}
+      placeholder={t('picker.name-or-id')}
+    />
   );
 }

@@ -1,7 +1,6 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../messages/t';
-import { usePreferences } from '../preferences';
-import { headlineOf } from './fault-headline';
+import { FaultLine } from './FaultLine';
 
 /** An option of `Picker`. */
 export interface PickerOption {
@@ -22,7 +21,7 @@ interface PickerProps {
   onText: (text: string) => void;
   /** Called with the id of the picked option, or with the typed text (a URL, or an application's `uid`). */
   onPick: (id: string) => void;
-  /** Why the options could not be loaded. Shown in place of the options. Null if they were loaded. */
+  /** Why the options could not be loaded. Shown while the field is used. Null if they were loaded. */
   fault?: object | null;
   /** Text of the empty field. */
   placeholder?: string;
@@ -39,12 +38,17 @@ export function Picker({
   fault = null,
   placeholder = t('picker.any'),
 }: PickerProps): ReactNode {
-  const { language } = usePreferences();
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);
+  const [isAsked, setAsked] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const list = useId();
   const isOpen = text !== null;
   useEffect(() => setText(null), [value]);
+  // The button that loads the options again is removed together with the fault, and must not take the focus with it.
+  useEffect(() => {
+    if (fault === null && isAsked) field.current?.focus();
+  }, [fault === null]);
   const close = (): void => {
     setText(null);
     setChosen(-1);
@@ -67,21 +71,29 @@ export function Picker({
     } else if (event.key === 'Enter') {
       if (isOpen && options[chosen] !== undefined) pick(options[chosen].id);
       else commit();
-    } else if (event.key === 'Escape' && isOpen) {
+    } else if (event.key === 'Escape' && (isOpen || (isAsked && fault !== null))) {
       event.stopPropagation();
+      setAsked(false);
       close();
     } else return;
     event.preventDefault();
   };
   const type = (typed: string): void => {
+    setAsked(true);
     setText(typed);
     setChosen(-1);
     onText(typed === shown ? '' : typed.trim());
   };
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent): void => {
+    if (currentTarget.contains(relatedTarget)) return;
+    setAsked(false);
+    commit();
+  };
   return (
-    <div className="picker field">
+    <div className="picker field" onFocus={() => setAsked(true)} onBlur={leave}>
       <label htmlFor={`${list}-field`}>{label}</label>
       <input
+        ref={field}
         id={`${list}-field`}
         role="combobox"
         aria-expanded={isOpen && options.length > 0}
@@ -103,7 +115,6 @@ export function Picker({
         onClick={() => {
           if (!isOpen) type(shown);
         }}
-        onBlur={commit}
         onKeyDown={press}
       />
       <ul id={list} role="listbox" aria-label={label} className="picker-list" hidden={!isOpen || options.length === 0}>
@@ -123,10 +134,10 @@ export function Picker({
             </li>
           ))}
       </ul>
-      {isOpen && fault !== null && (
-        <p className="picker-list" role="alert">
-          {headlineOf(fault, language).headline}
-        </p>
+      {isAsked && fault !== null && (
+        <div className="picker-list" onMouseDown={(event) => event.preventDefault()}>
+          <FaultLine fault={fault} />
+        </div>
       )}
     </div>
   );

@@ -91,10 +91,19 @@ export type SkeletonPart =
   | readonly [part: keyof typeof PARTS, count: number]
   | { readonly split: readonly (readonly SkeletonPart[])[] };
 
-/** Placeholder of a page, or of a part of it, that is loading. Screen readers read only that it is loading. */
-export function Skeleton({ parts }: { parts: readonly SkeletonPart[] }): ReactNode {
+interface SkeletonProps {
+  parts: readonly SkeletonPart[];
+  /** Whether the placeholder is of a section of a page, which announced already that it is loading. */
+  isSection?: boolean;
+}
+
+/**
+ * Placeholder of a page, or of a section of it, that is loading. Screen readers read only that it is loading. That of a
+ * page also announces it.
+ */
+export function Skeleton({ parts, isSection = false }: SkeletonProps): ReactNode {
   return (
-    <div className="skeleton" role="status">
+    <div className="skeleton" role={isSection ? undefined : 'status'}>
       <span className="offscreen">{t('loading')}</span>
       <div aria-hidden="true">
         <Parts of={parts} />
@@ -104,8 +113,11 @@ export function Skeleton({ parts }: { parts: readonly SkeletonPart[] }): ReactNo
 }
 
 /** Placeholder of a list that is loading. */
-export function ListSkeleton({ rows = LIST_ROWS }: { rows?: number }): ReactNode {
-  return <Skeleton parts={[['rows', rows]]} />;
+export function ListSkeleton({
+  rows = LIST_ROWS,
+  isSection = false,
+}: Pick<SkeletonProps, 'isSection'> & { rows?: number }): ReactNode {
+  return <Skeleton parts={[['rows', rows]]} isSection={isSection} />;
 }
 
 function Parts({ of }: { of: readonly SkeletonPart[] }): ReactNode {
