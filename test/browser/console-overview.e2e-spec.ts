@@ -162,12 +162,12 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
   ])('at %i px, the plots do not move when the first problems appear', async (width, shownMax) => {
     let concerns: object[] = [];
     await page.route('**/v1/attention', (route) => route.fulfill({ json: { data: concerns, truncated: [] } }));
-    await page.setViewportSize({ width, height: 800 });
     await page.reload();
     const plotPlace = async (): Promise<number> => (await page.locator('.plot').first().boundingBox())?.y ?? -1;
     await pass(page.locator('.all-well'));
-    const before = await plotPlace();
     expect(await shown.violations(`03-no-problem-${width}`)).toEqual([]);
+    await page.setViewportSize({ width, height: 800 });
+    const before = await plotPlace();
     concerns = ['A', 'B', HOSTILE_NAME, 'D'].map((name, n) => ({
       type: n === 0 ? 'circuit.open' : 'dead_letters.growing',
       subject: `dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B${n}`,
@@ -183,7 +183,7 @@ const HOSTILE_NAME = `Broken ${HOSTILE[0] ?? ''}`;
     expect(await plotPlace()).toBe(before);
     expect(await shown.violations(`03-problems-${width}`)).toEqual([]);
     await page.unroute('**/v1/attention');
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.setViewportSize({ width: 1280, height: 900 });
   });
 
   it('the range is part of the address, all plots share a cursor, and a dragged range opens the event list', async () => {
