@@ -76,6 +76,17 @@ interface Example {
   const made = async (fields: object = {}): Promise<string> =>
     expectStatus(await server.api('POST', '/v1/app', { name: 'Globex', ...fields }, testKey), 201).json.id as string;
 
+  const endpointIn = async (application: string, description: string, type: string): Promise<{ id: string }> =>
+    expectStatus(
+      await server.api(
+        'POST',
+        `/v1/app/${application}/endpoints`,
+        { url: targets.open().url, description, event_types: [type] },
+        testKey,
+      ),
+      201,
+    ).json;
+
   /** Opens the portal page outside of a frame, and records its errors and its requests to other hosts. */
   async function page(url: string): Promise<{ page: Page; wrongs: () => string[] }> {
     const shown = await context.newPage();
@@ -299,6 +310,36 @@ interface Example {
     expect(await shown.evaluate(() => sessionStorage.length)).toBe(0);
     await Promise.all([shown.close(), other.close()]);
   }, 180_000);
+
+  it('lists endpoints in pages, loads the metrics of visible ones, and names an endpoint of a later page', async () => {
+    const application = await made();
+    const first = (await endpointIn(application, 'First of all', 'a.b')).id;
+    for (let n = 0; n < 59; n += 1) await endpointIn(application, `Endpoint ${n}`, 'c.d');
+    expectStatus(
+      await server.api('POST', `/v1/app/${application}/event`, { event_type: 'a.b', payload: {} }, testKey),
+      202,
+    );
+    const { page: shown, wrongs } = await page((await opened(application)).url);
+    const asked: string[] = [];
+    shown.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await shown.reload();
+    const cards = shown.locator('.cards > li');
+    await cards.nth(49).waitFor({ state: 'attached' });
+    await shown.getByText('in the last 24 hours').first().waitFor();
+    const metrics = asked.filter((place) => place.endsWith('/stats')).length;
+
+    expect(await cards.count()).toBe(50);
+    expect(metrics).toBeLessThan(25);
+    await shown.getByRole('button', { name: 'Deliveries', exact: true }).click();
+    await shown.getByRole('cell', { name: 'First of all' }).waitFor({ state: 'attached' });
+    expect(asked.filter((place) => place.endsWith(`/endpoints/${first}`))).toHaveLength(1);
+    await shown.getByRole('button', { name: 'Endpoints', exact: true }).click();
+    await shown.getByRole('button', { name: 'Load more' }).click();
+    await cards.nth(59).waitFor({ state: 'attached' });
+    expect(await shown.getByText('First of all').count()).toBe(1);
+    expect(wrongs()).toEqual([]);
+    await shown.close();
+  });
 
   it('Back does not lead to the form of an endpoint that was created', async () => {
     const { page: shown } = await page((await opened(await made())).url);

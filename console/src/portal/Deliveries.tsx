@@ -8,7 +8,7 @@ import { formatTime } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { usePortal } from './context';
 import { nameOf } from './Endpoints';
-import { type Endpoint, type Shown, useDeliveries, useEndpoints } from './portal-queries';
+import { type Shown, useDeliveries, useEndpoints, useListedEndpoint } from './portal-queries';
 import { p } from './texts';
 
 const SHOWN: readonly Shown[] = ['', 'delivered', 'retrying', 'failed,dlq'];
@@ -17,7 +17,6 @@ const SHOWN: readonly Shown[] = ['', 'delivered', 'retrying', 'failed,dlq'];
 export function Deliveries({ of }: { of: string }): ReactNode {
   const { go } = usePortal();
   const [status, setStatus] = useState<Shown>('');
-  const { data: endpoints = [] } = useEndpoints();
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useDeliveries(status, of);
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
   const searched = data?.pages.at(-1)?.searched_to;
@@ -27,7 +26,6 @@ export function Deliveries({ of }: { of: string }): ReactNode {
         <h2>{p('deliveries.title')}</h2>
       </div>
       <Filters
-        endpoints={endpoints}
         status={status}
         onStatus={setStatus}
         endpoint={of}
@@ -82,7 +80,9 @@ export function Deliveries({ of }: { of: string }): ReactNode {
                       ? '–'
                       : (row.last_attempt.status ?? word('error', row.last_attempt.error ?? ''))}
                   </td>
-                  <td className="long wide-only">{endpointName(row.endpoint, endpoints)}</td>
+                  <td className="long wide-only">
+                    <EndpointName id={row.endpoint} />
+                  </td>
                   <td>
                     <Time at={row.received_at} />
                   </td>
@@ -109,14 +109,16 @@ export function Deliveries({ of }: { of: string }): ReactNode {
 }
 
 interface FilterProps {
-  endpoints: readonly Endpoint[];
   status: Shown;
   onStatus: (status: Shown) => void;
   endpoint: string;
   onEndpoint: (endpoint: string) => void;
 }
 
-function Filters({ endpoints, status, onStatus, endpoint, onEndpoint }: FilterProps): ReactNode {
+function Filters({ status, onStatus, endpoint, onEndpoint }: FilterProps): ReactNode {
+  const listed = useEndpoints().data?.pages.flatMap((page) => page.data) ?? [];
+  const chosen = useListedEndpoint(endpoint || null);
+  const endpoints = chosen == null || listed.includes(chosen) ? listed : [chosen, ...listed];
   const [first, second] = [useId(), useId()];
   return (
     <p className="actions filters">
@@ -141,8 +143,8 @@ function Filters({ endpoints, status, onStatus, endpoint, onEndpoint }: FilterPr
   );
 }
 
-function endpointName(id: string | null, endpoints: readonly Endpoint[]): string {
+function EndpointName({ id }: { id: string | null }): ReactNode {
+  const endpoint = useListedEndpoint(id);
   if (id === null) return '–';
-  const found = endpoints.find((each) => each.id === id);
-  return found === undefined ? p('deliveries.gone-endpoint') : nameOf(found);
+  return endpoint === undefined ? '' : endpoint === null ? p('deliveries.gone-endpoint') : nameOf(endpoint);
 }

@@ -17,7 +17,7 @@ import { usePortal } from './context';
 import { nameOf } from './Endpoints';
 import { payloadText } from './payload-text';
 import type { Place } from './places';
-import { type Delivery, useDelivery, useEndpoints } from './portal-queries';
+import { type Delivery, useDelivery, useListedEndpoint } from './portal-queries';
 import { p } from './texts';
 
 /** One delivery: its payload, its attempts with responses, and the time of the next attempt. */
@@ -90,8 +90,7 @@ function Resend({ event }: { event: Delivery }): ReactNode {
 }
 
 function Request({ event, text }: { event: Delivery; text: string | null }): ReactNode {
-  const { data: endpoints = [] } = useEndpoints();
-  const endpoint = endpoints.find(({ id }) => id === event.endpoint);
+  const endpoint = useListedEndpoint(event.endpoint);
   const headers = {
     'content-type': 'application/json',
     'webhook-id': event.webhook_id,

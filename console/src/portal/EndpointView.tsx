@@ -9,7 +9,7 @@ import { postToHost } from '../session/host';
 import { usePortal } from './context';
 import { EndpointForm } from './EndpointForm';
 import { Health, nameOf } from './Endpoints';
-import { type Endpoint, useEndpoint } from './portal-queries';
+import { type Endpoint, useEndpoint, type useEndpoints } from './portal-queries';
 import { Recover } from './Recover';
 import { SecretPanel } from './SecretPanel';
 import { TestPanel } from './TestPanel';
@@ -126,7 +126,14 @@ function Actions({ of, onEdit }: { of: Endpoint; onEdit: () => void }): ReactNod
       .then(async () => {
         postToHost({ type: 'changed', endpoint: of.id });
         // Removes the deleted endpoint from the cached list, so that the list does not request its data again.
-        queries.setQueryData<Endpoint[]>(['endpoints'], (known) => known?.filter(({ id }) => id !== of.id));
+        queries.setQueryData<ReturnType<typeof useEndpoints>['data']>(
+          ['endpoints'],
+          (known) =>
+            known && {
+              ...known,
+              pages: known.pages.map((page) => ({ ...page, data: page.data.filter(({ id }) => id !== of.id) })),
+            },
+        );
         go({ at: 'endpoints' });
         await queries.invalidateQueries({ queryKey: ['endpoints'] });
         queries.removeQueries({ predicate: ({ queryKey }) => queryKey[1] === of.id, type: 'inactive' });

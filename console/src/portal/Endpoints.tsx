@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { preferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
+import { useSeen } from '../kit/use-seen';
 import { usePortal } from './context';
 import { type Endpoint, useEndpoints, useStats } from './portal-queries';
 import { p } from './texts';
@@ -10,7 +12,8 @@ import { p } from './texts';
 /** The customer's endpoints, with the health of each. */
 export function Endpoints(): ReactNode {
   const { can, go } = usePortal();
-  const { data, error, isPending } = useEndpoints();
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useEndpoints();
+  const endpoints = data?.pages.flatMap((page) => page.data);
   return (
     <section>
       <div className="heading">
@@ -23,7 +26,7 @@ export function Endpoints(): ReactNode {
       </div>
       {isPending && <ListSkeleton rows={3} />}
       <FaultLine fault={error} />
-      {data?.length === 0 && (
+      {endpoints?.length === 0 && (
         <div className="empty">
           <h3>{p('endpoints.empty')}</h3>
           <p>{p('endpoints.empty-text')}</p>
@@ -31,10 +34,17 @@ export function Endpoints(): ReactNode {
         </div>
       )}
       <ul className="cards">
-        {data?.map((endpoint) => (
+        {endpoints?.map((endpoint) => (
           <Card key={endpoint.id} endpoint={endpoint} />
         ))}
       </ul>
+      {hasNextPage && (
+        <p>
+          <button type="button" onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
+            {p('more')}
+          </button>
+        </p>
+      )}
     </section>
   );
 }
@@ -58,10 +68,14 @@ function Card({ endpoint }: { endpoint: Endpoint }): ReactNode {
   );
 }
 
-/** Summary of an endpoint's deliveries in the last 24 hours, in words. */
+/** Summary of an endpoint's deliveries in the last 24 hours, in words. Loads it once it becomes visible. */
 export function Health({ id }: { id: string }): ReactNode {
-  const { data } = useStats(id);
-  if (data === undefined) return null;
+  const [ref, isSeen] = useSeen<HTMLSpanElement>();
+  const { data } = useStats(id, isSeen);
+  return <span ref={ref}>{data === undefined ? '\u00a0' : <Summary of={data} />}</span>;
+}
+
+function Summary({ of: data }: { of: Schemas['EndpointStatsItem'] }): ReactNode {
   const count = data.delivered + data.failed + data.dlq;
   const rate =
     data.success_rate === null
@@ -76,10 +90,10 @@ export function Health({ id }: { id: string }): ReactNode {
         ? p('health.all-wait', { count: data.received })
         : p('health.none');
   return (
-    <span>
+    <>
       {said}
       {data.waiting.count > 0 && ` · ${p('health.waiting', { count: data.waiting.count })}`}
-    </span>
+    </>
   );
 }
 

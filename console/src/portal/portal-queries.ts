@@ -15,32 +15,55 @@ const PAGE = 50;
 /** Maximum number of pages of event types to load. For further types, the user can type patterns. */
 const TYPE_PAGES_MAX = 5;
 
-/** Queries up to 100 endpoints of the application in a single page, because a customer has few endpoints. */
+/** Queries the endpoints of the application, newest first, in pages. */
 export function useEndpoints() {
   const { app } = usePortal();
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['endpoints'],
-    queryFn: async () =>
-      (await answered(portalApi.GET('/v1/app/{app}/endpoints', { params: { path: { app }, query: { limit: 100 } } })))
-        .data,
-    refetchInterval: 4 * REFRESH_MS,
+    initialPageParam: '',
+    queryFn: ({ pageParam: cursor }) =>
+      answered(
+        portalApi.GET('/v1/app/{app}/endpoints', {
+          params: { path: { app }, query: { limit: PAGE, ...(cursor !== '' && { cursor }) } },
+        }),
+      ),
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : 4 * REFRESH_MS),
   });
 }
 
-export function useEndpoint(endpoint: string) {
+/** Queries one endpoint, if `isAsked` is true. */
+export function useEndpoint(endpoint: string, isAsked = true) {
   const { app } = usePortal();
   return useQuery({
     queryKey: ['endpoint', endpoint],
+    enabled: isAsked,
     queryFn: () =>
       answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}', { params: { path: { app, endpoint } } })),
-    refetchInterval: 2 * REFRESH_MS,
+    refetchInterval: ({ state }) => (state.error === null ? 2 * REFRESH_MS : false),
   });
 }
 
-export function useStats(endpoint: string) {
+/**
+ * Queries an endpoint, from the loaded pages of the list if it is in one of them. Returns undefined while it is loading,
+ * and null if it does not exist.
+ */
+export function useListedEndpoint(id: string | null): Endpoint | null | undefined {
+  const { data, hasNextPage } = useEndpoints();
+  const listed = data?.pages.flatMap((page) => page.data).find((each) => each.id === id);
+  const isElsewhere = id !== null && listed === undefined && hasNextPage;
+  const { data: other, isError } = useEndpoint(id ?? '', isElsewhere);
+  if (listed !== undefined) return listed;
+  if (isElsewhere) return isError ? null : other;
+  return data === undefined ? undefined : null;
+}
+
+/** Queries the metrics of the last 24 hours of one endpoint, if `isAsked` is true. */
+export function useStats(endpoint: string, isAsked: boolean) {
   const { app } = usePortal();
   return useQuery({
     queryKey: ['stats', endpoint],
+    enabled: isAsked,
     queryFn: () =>
       answered(portalApi.GET('/v1/app/{app}/endpoints/{endpoint}/stats', { params: { path: { app, endpoint } } })),
     refetchInterval: 4 * REFRESH_MS,
