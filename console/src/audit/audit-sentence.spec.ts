@@ -112,7 +112,7 @@ describe('splitSentence', () => {
 describe('actionLabel', () => {
   it.each([
     ['{actor} created destination {name}', 'Created destination'],
-    ['{actor} hat Ziel {name} erstellt', 'Ziel … erstellt'],
+    ['{actor} hat das Ziel {name} erstellt', 'Ziel … erstellt'],
     ['{actor} hat sich angemeldet', 'Sich angemeldet'],
     ['An agent revoked its access key {name}', 'An agent revoked its access key'],
   ])('%s: %s', (sentence, label) => {

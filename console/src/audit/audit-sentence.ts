@@ -52,10 +52,10 @@ export function splitSentence(text: string): SentencePart[] {
     .map((part) => (/^\{\w+\}$/.test(part) ? { value: part.slice(1, -1) } : { text: part }));
 }
 
-/** Returns a sentence without its actor, as the name of the action in a list. */
+/** Returns a sentence without its actor, and in German without the article after it, as the name of the action in a list. */
 export function actionLabel(sentence: string): string {
   const text = sentence
-    .replace(/^\{actor\} (?:hat )?/, '')
+    .replace(/^\{actor\} (?:hat (?:das |den |die )?)?/, '')
     .replace(/ \{name\}$/, '')
     .replaceAll('{name}', '…');
   return text.charAt(0).toUpperCase() + text.slice(1);
