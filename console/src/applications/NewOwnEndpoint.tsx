@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { CopyButton } from '../kit/CopyButton';
 import { Dialog } from '../kit/dialog/Dialog';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FormDialog } from '../kit/dialog/FormDialog';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { endpointChangesOf, NEW_ENDPOINT } from './endpoint-draft';
@@ -15,23 +15,13 @@ export function NewOwnEndpoint({ id, onClose }: { id: string; onClose: () => voi
   const queries = useQueryClient();
   const [draft, setDraft] = useState(NEW_ENDPOINT);
   const [secret, setSecret] = useState<string | null>(null);
-  const [fault, setFault] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const { changes, filterFault, isWrong } = endpointChangesOf(draft, NEW_ENDPOINT, t('filter-editor.object'));
   const create = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const body = { ...changes, timeout_ms: null, asymmetric: null };
-      const made = await answered(api.POST('/v1/app/{app}/endpoints', { params: { path: { app: id } }, body }));
-      await queries.invalidateQueries({ queryKey: ['own-endpoints', env, id] });
-      await queries.invalidateQueries({ queryKey: ['application', env, id] });
-      setSecret(made.secret);
-    } catch (error) {
-      setFault(error);
-    } finally {
-      setBusy(false);
-    }
+    const body = { ...changes, timeout_ms: null, asymmetric: null };
+    const made = await answered(api.POST('/v1/app/{app}/endpoints', { params: { path: { app: id } }, body }));
+    await queries.invalidateQueries({ queryKey: ['own-endpoints', env, id] });
+    await queries.invalidateQueries({ queryKey: ['application', env, id] });
+    setSecret(made.secret);
   };
   if (secret !== null) {
     return (
@@ -50,31 +40,20 @@ export function NewOwnEndpoint({ id, onClose }: { id: string; onClose: () => voi
     );
   }
   return (
-    <Dialog title={t('own-endpoint.new')} onClose={onClose}>
-      <form
-        className="stacked"
-        onChange={() => setFault(null)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <EndpointFields
-          draft={draft}
-          hasUrl
-          filterFault={filterFault}
-          onChange={(edited) => setDraft((now) => ({ ...now, ...edited }))}
-        />
-        <FaultLine fault={fault} />
-        <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy || isWrong}>
-            {t('create')}
-          </button>
-          <button type="button" onClick={onClose}>
-            {t('close')}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('own-endpoint.new')}
+      action={t('create')}
+      isOff={isWrong}
+      keepsOpen
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <EndpointFields
+        draft={draft}
+        hasUrl
+        filterFault={filterFault}
+        onChange={(edited) => setDraft((now) => ({ ...now, ...edited }))}
+      />
+    </FormDialog>
   );
 }

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
-import { Dialog } from '../kit/dialog/Dialog';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FormDialog } from '../kit/dialog/FormDialog';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { isOtherType, NEW_TARGET, newTargetOf, targetFaultOf, TYPES } from './target-draft';
@@ -22,91 +21,69 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
   const [choice, setChoice] = useState<(typeof TYPES)[number] | typeof OTHER>('https');
   const [otherType, setOtherType] = useState('');
   const [draft, setDraft] = useState(NEW_TARGET);
-  const [fault, setFault] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const type = choice === OTHER ? otherType.trim() : choice;
   const { config, credentialsLine } = targetFaultOf(type, draft, '');
   const create = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const { id } = await answered(
-        api.POST('/v1/destinations', {
-          body: { name, type, ...newTargetOf(type, draft), timeout_ms: null, asymmetric: null },
-        }),
-      );
-      await queries.invalidateQueries({ queryKey: ['destinations', env] });
-      await queries.invalidateQueries({ queryKey: ['destination-names', env] });
-      onClose();
-      void navigate({ to: '/$env/destinations/$id', params: { env, id } });
-    } catch (error) {
-      setFault(error);
-      setBusy(false);
-    }
+    const { id } = await answered(
+      api.POST('/v1/destinations', {
+        body: { name, type, ...newTargetOf(type, draft), timeout_ms: null, asymmetric: null },
+      }),
+    );
+    await queries.invalidateQueries({ queryKey: ['destinations', env] });
+    await queries.invalidateQueries({ queryKey: ['destination-names', env] });
+    void navigate({ to: '/$env/destinations/$id', params: { env, id } });
   };
   return (
-    <Dialog title={t('destination.new')} onClose={onClose}>
-      <form
-        className="stacked"
-        onChange={() => setFault(null)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+    <FormDialog
+      title={t('destination.new')}
+      action={t('create')}
+      isOff={config !== null || credentialsLine !== null}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <label>
+        {t('destination.name')}
+        <input
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          autoFocus
+          autoComplete="off"
+        />
+      </label>
+      <label>
+        {t('destination.type')}
+        <select value={choice} onChange={(event) => setChoice(event.target.value as typeof choice)}>
+          {[...TYPES, OTHER].map((each: (typeof TYPES)[number] | typeof OTHER) => (
+            <option key={each} value={each}>
+              {t(`type.${each}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {choice === OTHER && (
         <label>
-          {t('destination.name')}
+          {t('destination.type-name')}
           <input
             required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            autoFocus
+            maxLength={64}
+            value={otherType}
+            onChange={(event) => setOtherType(event.target.value)}
             autoComplete="off"
+            spellCheck={false}
           />
         </label>
-        <label>
-          {t('destination.type')}
-          <select value={choice} onChange={(event) => setChoice(event.target.value as typeof choice)}>
-            {[...TYPES, OTHER].map((each: (typeof TYPES)[number] | typeof OTHER) => (
-              <option key={each} value={each}>
-                {t(`type.${each}`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        {choice === OTHER && (
-          <label>
-            {t('destination.type-name')}
-            <input
-              required
-              maxLength={64}
-              value={otherType}
-              onChange={(event) => setOtherType(event.target.value)}
-              autoComplete="off"
-              spellCheck={false}
-            />
-          </label>
-        )}
-        {type !== '' && (
-          <TargetFields
-            type={type}
-            draft={draft}
-            hasCredentials={false}
-            onChange={(changes) => setDraft({ ...draft, ...changes })}
-          />
-        )}
-        {type !== 'pull' && type !== 'sqs' && !isOtherType(type) && <UrlCheck type={type} url={draft.url} />}
-        <FaultLine fault={fault} />
-        <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy || config !== null || credentialsLine !== null}>
-            {t('create')}
-          </button>
-          <button type="button" onClick={onClose}>
-            {t('close')}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+      )}
+      {type !== '' && (
+        <TargetFields
+          type={type}
+          draft={draft}
+          hasCredentials={false}
+          onChange={(changes) => setDraft({ ...draft, ...changes })}
+        />
+      )}
+      {type !== 'pull' && type !== 'sqs' && !isOtherType(type) && <UrlCheck type={type} url={draft.url} />}
+    </FormDialog>
   );
 }

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { answered, serviceNowMs } from '../api/client';
-import { Dialog } from '../kit/dialog/Dialog';
-import { FaultLine } from '../kit/form/FaultLine';
+import { FormDialog } from '../kit/dialog/FormDialog';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
@@ -19,71 +18,44 @@ export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void;
   const [name, setName] = useState('');
   const [scope, setScope] = useState<(typeof SCOPES)[number]>('write');
   const [days, setDays] = useState(0);
-  const [fault, setFault] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const create = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const expires_at = days === 0 ? null : new Date(serviceNowMs() + days * DAY_MS).toISOString();
-      const { key } = await answered(api.POST('/v1/keys', { body: { name, scope, expires_at } }));
-      onClose();
-      onIssued(key);
-    } catch (error) {
-      setFault(error);
-      setBusy(false);
-    }
+    const expires_at = days === 0 ? null : new Date(serviceNowMs() + days * DAY_MS).toISOString();
+    const { key } = await answered(api.POST('/v1/keys', { body: { name, scope, expires_at } }));
+    onIssued(key);
   };
   return (
-    <Dialog title={t('key.new')} onClose={onClose}>
-      <form
-        className="stacked"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <label>
-          {t('key.name')}
-          <input
-            required
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            autoFocus
-            autoComplete="off"
-          />
-        </label>
-        <label>
-          {t('key.scope')}
-          <select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>
-            {SCOPES.map((each) => (
-              <option key={each} value={each}>
-                {word('scope', each)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          {t('key.expires')}
-          <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
-            {LIFETIMES.map(([each, label]) => (
-              <option key={each} value={each}>
-                {t(label)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <FaultLine fault={fault} />
-        <p className="actions">
-          <button type="submit" className="primary" disabled={isBusy}>
-            {t('create')}
-          </button>
-          <button type="button" onClick={onClose}>
-            {t('close')}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog title={t('key.new')} action={t('create')} onSubmit={create} onClose={onClose}>
+      <label>
+        {t('key.name')}
+        <input
+          required
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          autoFocus
+          autoComplete="off"
+        />
+      </label>
+      <label>
+        {t('key.scope')}
+        <select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>
+          {SCOPES.map((each) => (
+            <option key={each} value={each}>
+              {word('scope', each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {t('key.expires')}
+        <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+          {LIFETIMES.map(([each, label]) => (
+            <option key={each} value={each}>
+              {t(label)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </FormDialog>
   );
 }

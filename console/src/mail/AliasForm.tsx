@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
-import { Dialog } from '../kit/dialog/Dialog';
+import { FormDialog } from '../kit/dialog/FormDialog';
 import { FaultLine } from '../kit/form/FaultLine';
 import { useIsChanged } from '../kit/form/use-is-changed';
 import { t } from '../kit/messages/t';
@@ -21,91 +21,66 @@ export function AliasForm({ alias, onClose }: { alias: Alias | null; onClose: ()
   const [routes, setRoutes] = useState<DraftRoute[]>(() => draftRoutes(alias));
   const [senders, setSenders] = useState(alias?.allowedSenders.join('\n') ?? '');
   const [megabytes, setMegabytes] = useState(alias?.maxSizeBytes ? String(alias.maxSizeBytes / 1_000_000) : '');
-  const [fault, setFault] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const isChanged = useIsChanged([localPart, routes, senders, megabytes]);
   const read = readRoutes(routes, t('filter-editor.object'));
   const save = async (): Promise<void> => {
-    setBusy(true);
-    setFault(null);
-    try {
-      const settings = {
-        routes: read.map(({ destination, filter }) => ({ destination, filter })),
-        allowedSenders: sendersOf(senders),
-        maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000),
-      };
-      const { id } =
-        alias === null
-          ? await answered(
-              api.POST('/v1/aliases', {
-                body: {
-                  ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }),
-                  localPart,
-                  ...settings,
-                },
-              }),
-            )
-          : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
-      await queries.invalidateQueries({ queryKey: ['alias', env, id] });
-      await queries.invalidateQueries({ queryKey: ['aliases', env] });
-      onClose();
-      if (alias === null) void navigate({ to: '/$env/inbox/$alias', params: { env, alias: id } });
-    } catch (error) {
-      setFault(error);
-      setBusy(false);
-    }
+    const settings = {
+      routes: read.map(({ destination, filter }) => ({ destination, filter })),
+      allowedSenders: sendersOf(senders),
+      maxSizeBytes: megabytes === '' ? null : Math.round(Number(megabytes) * 1_000_000),
+    };
+    const { id } =
+      alias === null
+        ? await answered(
+            api.POST('/v1/aliases', {
+              body: {
+                ...(domainId === '' ? { kind: 'platform' } : { kind: 'custom', domainId }),
+                localPart,
+                ...settings,
+              },
+            }),
+          )
+        : await answered(api.PATCH('/v1/aliases/{alias}', { params: { path: { alias: alias.id } }, body: settings }));
+    await queries.invalidateQueries({ queryKey: ['alias', env, id] });
+    await queries.invalidateQueries({ queryKey: ['aliases', env] });
+    if (alias === null) void navigate({ to: '/$env/inbox/$alias', params: { env, alias: id } });
   };
   return (
-    <Dialog title={t(alias === null ? 'alias.new' : 'alias.edit')} onClose={onClose}>
-      <form
-        className="stacked"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        {alias === null && (
-          <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />
-        )}
-        <AliasRoutes routes={routes} faults={read.map(({ fault: wrong }) => wrong)} onChange={setRoutes} />
-        <label>
-          {t('alias.senders')}
-          <textarea
-            rows={3}
-            value={senders}
-            onChange={(event) => setSenders(event.target.value)}
-            placeholder={'anna@example.org\n@example.org\n*.example.org'}
-            spellCheck={false}
-          />
-          <span className="quiet">{t('alias.senders-text')}</span>
-        </label>
-        <label>
-          {t('alias.max')}
-          <input
-            type="number"
-            min="0.002"
-            max="41"
-            step="any"
-            value={megabytes}
-            onChange={(event) => setMegabytes(event.target.value)}
-          />
-          <span className="quiet">{t('alias.max-text')}</span>
-        </label>
-        <FaultLine fault={fault} />
-        <p className="actions">
-          <button
-            type="submit"
-            className="primary"
-            disabled={isBusy || !isChanged || read.some(({ fault: wrong }) => wrong !== null)}
-          >
-            {t(alias === null ? 'create' : 'mail.save')}
-          </button>
-          <button type="button" onClick={onClose}>
-            {t('close')}
-          </button>
-        </p>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t(alias === null ? 'alias.new' : 'alias.edit')}
+      action={t(alias === null ? 'create' : 'mail.save')}
+      isOff={!isChanged || read.some(({ fault: wrong }) => wrong !== null)}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {alias === null && (
+        <Address domainId={domainId} onDomain={setDomainId} localPart={localPart} onLocalPart={setLocalPart} />
+      )}
+      <AliasRoutes routes={routes} faults={read.map(({ fault: wrong }) => wrong)} onChange={setRoutes} />
+      <label>
+        {t('alias.senders')}
+        <textarea
+          rows={3}
+          value={senders}
+          onChange={(event) => setSenders(event.target.value)}
+          placeholder={'anna@example.org\n@example.org\n*.example.org'}
+          spellCheck={false}
+        />
+        <span className="quiet">{t('alias.senders-text')}</span>
+      </label>
+      <label>
+        {t('alias.max')}
+        <input
+          type="number"
+          min="0.002"
+          max="41"
+          step="any"
+          value={megabytes}
+          onChange={(event) => setMegabytes(event.target.value)}
+        />
+        <span className="quiet">{t('alias.max-text')}</span>
+      </label>
+    </FormDialog>
   );
 }
 
