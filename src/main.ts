@@ -125,7 +125,7 @@ const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {
   config = loadConfig();
-  const plain = createLogger(config, logOutput());
+  const plain = createLogger(config, await logOutput());
   const logger = member === null ? plain : plain.child({ process: member.number });
   const shutdown = new Shutdown(config, logger);
   const starting = member === null ? start(config, logger, shutdown) : serveAmong(member, config, logger, shutdown);

@@ -69,7 +69,7 @@ export async function startService(
     module,
     createAdapter(new Ids(clock), logger, complete.trustProxy),
     {
-      logger: new PinoLogger(logger, logOutput(), outageLog(complete)),
+      logger: new PinoLogger(logger, await logOutput(), outageLog(complete)),
       abortOnError: false,
     },
   );

@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
+import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import type { Config } from '#kernel/config/config.js';
 import { BatchedLines } from './batched-lines.js';
 import { OutageLog } from './outage-log.js';
@@ -37,14 +37,15 @@ const DELIVERIES = 'delivery';
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-let standardOutput: DestinationStream | null = null;
-
-/** Returns the stream of this process's log lines: JSON lines, or readable lines on a terminal. */
-export function logOutput(): DestinationStream {
-  return (standardOutput ??= process.stdout.isTTY
-    ? pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' })
-    : pino.destination(process.stdout.fd));
-}
+/**
+ * Returns the stream of this process's log lines: JSON lines, or readable lines on a terminal. The formatter of the
+ * readable lines is loaded only for a terminal, because loading it takes 20 ms of CPU.
+ */
+export const logOutput = memoizeAsync(async (): Promise<DestinationStream> => {
+  if (!process.stdout.isTTY) return pino.destination(process.stdout.fd);
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+});
 
 export function createLogger(config: Config, destination: DestinationStream): Logger {
   // ioredis adds the arguments of the command to its errors. Those of AUTH contain the password.
