@@ -100,6 +100,16 @@ describe('private parts of libraries', () => {
       expect([name, typeof prototype[name]]).toEqual([name, 'function']);
   });
 
+  it('Swagger UI does not normalize a document with `$$normalized` (src/http/docs.ts)', () => {
+    const bundle = require
+      .resolve('swagger-ui-dist/package.json')
+      .replace('package.json', 'static/swagger-ui-bundle.js');
+
+    expect(readFileSync(bundle, 'utf8')).toMatch(
+      /name:"openapi-3-1-apidom",match:\w+=>isOpenAPI31\(\w+\),normalize\(\w+\)\{if\([^{}]+&&!\w+\.\$\$normalized\)/,
+    );
+  });
+
   it('nodemailer sends commands with `_sendCommand` and lists `_supportedExtensions` (src/mail/smtp-utf8.ts)', () => {
     const connection = new SMTPConnection() as unknown as Record<string, unknown>;
 
