@@ -17,15 +17,24 @@ describe('the order of suites without cached timings', () => {
     expect(existsSync(path.join(ROOT, suite))).toBe(true);
   });
 
-  it('known slow suites come first, in their listed order, then the others by size', () => {
+  it('known slow suites come first, in their listed order, then suites with servers by size, then the others by size', () => {
     const [longest, long] = LONG as [string, string];
-    const tests = [test('src/a.spec.ts', 1), test(long, 2), test('src/b.spec.ts', 9), test(longest, 1)];
+    const tests = [
+      test('src/a.spec.ts', 1),
+      test('test/api/a.e2e-spec.ts', 3),
+      test(long, 2),
+      test('src/b.spec.ts', 9),
+      test('test/api/b.e2e-spec.ts', 4),
+      test(longest, 1),
+    ];
 
     const sorted = new LongestFirst().sort(tests);
 
     expect([...sorted].map((each) => path.relative(ROOT, each.path))).toEqual([
       longest,
       long,
+      'test/api/b.e2e-spec.ts',
+      'test/api/a.e2e-spec.ts',
       'src/b.spec.ts',
       'src/a.spec.ts',
     ]);
