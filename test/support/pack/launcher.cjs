@@ -1,5 +1,6 @@
 // Runs a program of a pack (pack.mjs): `node launcher.cjs FOLDER main …` instead of `node dist/src/main.js …`.
 'use strict';
+const cluster = require('node:cluster');
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
@@ -118,6 +119,8 @@ if (process.env.POSTHORN_TEST_PACK_LEARN) {
     renameSync(`${cacheFile}.${process.pid}`, cacheFile);
   });
 }
+// The processes of `PROCESSES` run the pack, too. They would otherwise run the file in `process.argv`.
+if (cluster.isPrimary) cluster.setupPrimary({ exec: __filename, args: [folder, program] });
 process.argv.splice(1, 3, table[entries[program]][0]);
 load(entries[program]).ended.catch((error) => {
   setImmediate(() => {
