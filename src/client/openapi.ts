@@ -2676,6 +2676,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up names
+         * @description Returns the names of up to 100 destinations, endpoints and applications of the environment. Leaves out the ids of resources that do not exist. Needs a key of scope `read`.
+         */
+        get: operations["listNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/system-events": {
         parameters: {
             query?: never;
@@ -3261,26 +3281,6 @@ export interface paths {
          * @description Returns 503 if the process is not ready. `details` then shows the state of each part.
          */
         get: operations["isReady"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/names": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Look up names
-         * @description Returns the names of up to 100 destinations, endpoints and applications of the environment. Leaves out the ids of resources that do not exist. Needs a key of scope `read`.
-         */
-        get: operations["listNames"];
         put?: never;
         post?: never;
         delete?: never;
@@ -11509,7 +11509,10 @@ export interface components {
             data: components["schemas"]["RollupItem"][];
         };
         NameItem: {
-            /** @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1 */
+            /**
+             * @description Id of the resource, as in the request.
+             * @example ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
             id: string;
             /**
              * @description Name. For an endpoint of an application, its description, or else the host and path of its URL.
@@ -23958,6 +23961,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listNames: {
+        parameters: {
+            query: {
+                /** @description Id of a destination (`dst_`), an endpoint (`ep_`) or an application (`app_`). Repeat the parameter for more ids. */
+                id: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The names. */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NameList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listSystemEvents: {
         parameters: {
             query?: never;
@@ -25753,39 +25789,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listNames: {
-        parameters: {
-            query: {
-                /** @description Id of a destination (`dst_`), an endpoint (`ep_`) or an application (`app_`). Repeat the parameter for more ids. */
-                id: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The names. */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NameList"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["InsufficientScope"];
-            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -36,6 +36,7 @@ const ORDER = [
   'Secrets',
   'Metrics',
   'Attention',
+  'Names',
   'System events',
   'Organization',
   'Keys',

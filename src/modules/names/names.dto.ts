@@ -21,6 +21,7 @@ export class NamesQuery {
 
 /** Name of a resource. */
 export class NameItem {
+  /** Id of the resource, as in the request. */
   @ApiProperty({ example: 'ep_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
   @IsString()
   id: string;
