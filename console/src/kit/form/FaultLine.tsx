@@ -1,11 +1,13 @@
-import type { ReactNode } from 'react';
+import { QueryClientContext } from '@tanstack/react-query';
+import { type ReactNode, useContext } from 'react';
+import { CopyButton } from '../CopyButton';
 import { germanField } from '../messages/de-faults';
 import { t } from '../messages/t';
 import { usePreferences } from '../preferences';
 import { useSecondsLeft } from '../time/use-seconds-left';
 import { type FaultFields, headlineOf, usersOf } from './fault-headline';
 import { type FaultGroup, groupFaults, type LoadedPart } from './group-faults';
-import { RetryQuery } from './RetryQuery';
+import { isOfLoad, RetryQuery } from './RetryQuery';
 
 /**
  * Shows why a call failed and what to do, in the user's language, with a button that loads failed data again. Renders
@@ -22,12 +24,14 @@ export function FaultLines({ parts }: { parts: readonly LoadedPart[] }): ReactNo
 
 function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
   const { language } = usePreferences();
+  const client = useContext(QueryClientContext);
   const [fault] = faults as FaultFields[];
   const { fields = [], details = {} } = fault ?? {};
   const waitSeconds = Math.max(...(faults as FaultFields[]).map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));
   const leftSeconds = useSecondsLeft(waitSeconds, fault);
-  const { headline, original } = headlineOf(fault ?? {}, language);
-  const requestIds = (faults as FaultFields[]).flatMap(({ requestId }) => requestId ?? []);
+  const { headline, original } = headlineOf(fault ?? {}, language, isOfLoad(client, faults));
+  const requestIds = new Set((faults as FaultFields[]).flatMap(({ requestId }) => requestId ?? []));
+  const request = [...requestIds].join(' ');
   return (
     <div className="fault" role="alert">
       <p>{headline}</p>
@@ -49,9 +53,10 @@ function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
       )}
       {leftSeconds > 0 && <p role="timer">{t('fault.wait', { seconds: leftSeconds })}</p>}
       {leftSeconds === 0 && waitSeconds > 0 && <p>{t('fault.wait-over')}</p>}
-      {requestIds.length > 0 && (
+      {request !== '' && (
         <p className="quiet">
-          {t('fault.request')} <code>{requestIds.join(' ')}</code>
+          {t('fault.request')} <code>{request}</code>{' '}
+          <CopyButton text={request} label={t('copy')} name={`${t('copy')}: ${t('fault.request')}`} />
         </p>
       )}
       <RetryQuery faults={faults} isOff={leftSeconds > 0} />

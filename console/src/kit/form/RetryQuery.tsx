@@ -1,4 +1,4 @@
-import { type Query, QueryClientContext } from '@tanstack/react-query';
+import { type Query, type QueryClient, QueryClientContext } from '@tanstack/react-query';
 import { type ReactNode, useContext, useState } from 'react';
 import { t } from '../messages/t';
 
@@ -15,11 +15,10 @@ interface RetryQueryProps {
 export function RetryQuery({ faults, isOff }: RetryQueryProps): ReactNode {
   const client = useContext(QueryClientContext);
   const [isLoading, setLoading] = useState(false);
-  const isOfFault = ({ state }: Query): boolean => faults.includes(state.error);
-  if (client === undefined || client.getQueryCache().findAll({ predicate: isOfFault }).length === 0) return null;
+  if (!isOfLoad(client, faults)) return null;
   const retry = async (): Promise<void> => {
     setLoading(true);
-    await client.refetchQueries({ predicate: isOfFault });
+    await client.refetchQueries({ predicate: hasFault(faults) });
     setLoading(false);
   };
   return (
@@ -27,4 +26,13 @@ export function RetryQuery({ faults, isOff }: RetryQueryProps): ReactNode {
       {t('retry')}
     </button>
   );
+}
+
+/** Returns whether the faults are those of failed loads, and not of an action. */
+export function isOfLoad(client: QueryClient | undefined, faults: readonly unknown[]): client is QueryClient {
+  return client !== undefined && client.getQueryCache().findAll({ predicate: hasFault(faults) }).length > 0;
+}
+
+function hasFault(faults: readonly unknown[]): (query: Query) => boolean {
+  return ({ state }) => faults.includes(state.error);
 }

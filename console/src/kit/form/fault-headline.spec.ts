@@ -16,9 +16,16 @@ describe('headlineOf', () => {
   it('500: a sentence for users of the console, without the advice for authors of API clients', () => {
     const { headline, original } = headlineOf(faultOf(500, 'internal', KEY_TEXT), 'en');
 
-    expect(headline).toContain('internal error, which the service logged with the request ID');
-    expect(headline).toContain('You can safely load data again.');
+    expect(headline).toContain('Before you repeat a change, check whether it was saved.');
+    expect(headline).toContain('report the request ID');
     expect(original).toBeNull();
+  });
+
+  it('500 of a load: advises to try again, not to check for changes', () => {
+    const { headline } = headlineOf(faultOf(500, 'internal', KEY_TEXT), 'en', true);
+
+    expect(headline).toContain('The data could not be loaded because of an internal error. Try again.');
+    expect(headline).not.toContain('change');
   });
 
   it.each([

@@ -14,16 +14,23 @@ export interface FaultFields {
 
 /**
  * Returns the headline of a fault. If the headline is a translation with fewer details than the service's message, also
- * returns the message.
+ * returns the message. A failed load changed nothing, so its headline does not advise to check for changes.
  */
-export function headlineOf(fault: FaultFields, language: string): { headline: string; original: string | null } {
+export function headlineOf(
+  fault: FaultFields,
+  language: string,
+  isLoad = false,
+): { headline: string; original: string | null } {
   const { type, status = 0, details = {} } = fault;
   if (type === 'unreachable') return { headline: t('unreachable'), original: null };
   if (usersOf(details).length > 0) return { headline: t('fault.in-use'), original: null };
   const key = `fault.reason.${String(details['reason'])}`;
   if (key in en) return { headline: t(key as MessageKey), original: null };
   const message = fault instanceof Error ? fault.message : null;
-  if (type === 'internal' && status >= 500) return internalHeadline(status, forUsers(message), language);
+  if (type === 'internal' && status >= 500) {
+    const internal = isLoad ? 'fault.internal-load' : 'fault.internal';
+    return internalHeadline(status, forUsers(message), language, internal);
+  }
   const german = language === 'de' ? germanHeadline(type) : null;
   if (german !== null) return { headline: german, original: message };
   return { headline: message ?? t('wrong.title'), original: null };
@@ -37,10 +44,11 @@ function internalHeadline(
   status: number,
   message: string | null,
   language: string,
+  internal: MessageKey,
 ): { headline: string; original: string | null } {
   if (status !== 500 && language === 'en' && message !== null && !/^HTTP \d/.test(message))
     return { headline: message, original: null };
-  return { headline: t(status === 500 ? 'fault.internal' : 'fault.unavailable'), original: message };
+  return { headline: t(status === 500 ? internal : 'fault.unavailable'), original: message };
 }
 
 /** Returns the service's message, or null if it advises to use an Idempotency-Key, which users of the console cannot. */

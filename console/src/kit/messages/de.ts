@@ -73,7 +73,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   unreachable: 'Der Dienst antwortet nicht. Gleich erneut versuchen.',
   'fault.wait': 'Erneut versuchen in {seconds} s.',
   'fault.wait-over': 'Ein neuer Versuch ist jetzt möglich.',
-  'fault.request': 'Anfrage',
+  'fault.request': 'Anfrage-ID',
   silent: 'Der Dienst antwortet nicht.',
   'silent.since': 'Letzte Aktualisierung:',
   'signed-out': 'Abgemeldet. Die Daten auf dieser Seite sind möglicherweise veraltet.',

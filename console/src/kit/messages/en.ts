@@ -72,7 +72,7 @@ export const en = {
   unreachable: 'The service is not responding. Try again in a moment.',
   'fault.wait': 'Try again in {seconds} s.',
   'fault.wait-over': 'You can try again now.',
-  'fault.request': 'Request',
+  'fault.request': 'Request ID',
   silent: 'The service is not responding.',
   'silent.since': 'Last updated',
   'signed-out': 'You are signed out. The data on this page may be out of date.',

@@ -15,7 +15,9 @@ export const faultsDe = {
     'Ein Auftrag für dieselben Events läuft noch. Warten, bis er endet, oder ihn unter „Aufträge“ anhalten.',
   'fault.reason.nothing_new': 'Es gibt nichts Neues zu tun.',
   'fault.internal':
-    'Die Anfrage ist an einem internen Fehler gescheitert, den der Dienst mit der Anfrage-ID protokolliert hat. Daten lassen sich gefahrlos erneut laden. Vor dem Wiederholen einer Änderung prüfen, ob sie gespeichert wurde.',
+    'Die Anfrage ist an einem internen Fehler gescheitert. Vor dem Wiederholen einer Änderung prüfen, ob sie gespeichert wurde. Tritt der Fehler erneut auf, die Anfrage-ID melden: Das Protokoll des Dienstes enthält die Ursache.',
+  'fault.internal-load':
+    'Die Daten konnten wegen eines internen Fehlers nicht geladen werden. Erneut versuchen. Tritt der Fehler erneut auf, die Anfrage-ID melden: Das Protokoll des Dienstes enthält die Ursache.',
   'fault.unavailable': 'Der Dienst ist vorübergehend nicht verfügbar. Gleich erneut versuchen.',
   'fault.parts': 'Nicht geladen: {names}.',
   'fault.in-use': 'Es wird noch verwendet. Zuerst diese Verwendungen entfernen.',

@@ -14,7 +14,9 @@ export const faultsEn = {
     'A job for the same events is still running. Wait until it ends, or stop it under “Jobs”.',
   'fault.reason.nothing_new': 'There is nothing new to do.',
   'fault.internal':
-    'The request failed because of an internal error, which the service logged with the request ID. You can safely load data again. Before you repeat a change, check whether it was saved.',
+    'The request failed because of an internal error. Before you repeat a change, check whether it was saved. If it fails again, report the request ID: the service’s log contains the cause.',
+  'fault.internal-load':
+    'The data could not be loaded because of an internal error. Try again. If it fails again, report the request ID: the service’s log contains the cause.',
   'fault.unavailable': 'The service is temporarily unavailable. Try again in a moment.',
   'fault.parts': 'Not loaded: {names}.',
   'fault.in-use': 'It is still in use. Remove these uses first.',
