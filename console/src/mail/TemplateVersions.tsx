@@ -68,6 +68,7 @@ function VersionTable({ rows, latest, onPreview, onRestore }: VersionTableProps)
     {
       id: 'version',
       label: t('template.version'),
+      isNumeric: true,
       cell: ({ version, published }) => (
         <>
           {version} {published && <Status of="published" />}
