@@ -133,6 +133,7 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
   const [exported, setExported] = useState<EventQuery | null>(null);
   // Counts the events only after the rows have loaded, because counting scans more events.
   const { data: count } = useCount(filters, list.pages.isSuccess);
+  const isNarrow = useMedia(PHONE);
   const chosen = columnsOf(search);
   const choose = (columns: readonly (typeof chosen)[number][]): void => {
     const said = asColumns(columns);
@@ -147,14 +148,19 @@ function Heading({ search, filters, list, isPaused, onPause }: HeadingProps): Re
       <h1>{t('nav.events')}</h1>
       <span className="count">{count !== undefined && formatCount(count)}</span>
       <SavedViews search={search} />
-      <Choices
-        label={t('columns')}
-        shown={t('columns')}
-        options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))}
-        chosen={chosen}
-        onChange={choose}
-      />
-      <DensityButton />
+      {/* A phone shows a fixed choice of columns, two lines high. */}
+      {!isNarrow && (
+        <>
+          <Choices
+            label={t('columns')}
+            shown={t('columns')}
+            options={COLUMNS.map(({ id, label }) => ({ id, label: t(label), isFixed: id === 'type' }))}
+            chosen={chosen}
+            onChange={choose}
+          />
+          <DensityButton />
+        </>
+      )}
       <button
         type="button"
         disabled={list.pages.isLoadingError}
