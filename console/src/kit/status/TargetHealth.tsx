@@ -79,11 +79,18 @@ function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
     case 'disabled':
       return (
         <span className="quiet">
-          {of.reason !== null && of.reason !== '' && <span className="health-reason">{disabledReason(of.reason)}</span>}
+          {of.reason !== null && of.reason !== '' && (
+            <span className="health-reason">{withoutStop(disabledReason(of.reason))}</span>
+          )}
           {of.since !== null && <SinceAge at={of.since} nowMs={clock()} />}
         </span>
       );
   }
+}
+
+/** Returns a sentence without its full stop, for a line of several facts. */
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 /** Time until the next probe of an open circuit, counted down. */
