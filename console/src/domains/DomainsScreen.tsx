@@ -138,10 +138,14 @@ function ingestColumns(): Column<Schemas['IngestDomainDetail']>[] {
     {
       id: 'prefix',
       label: t('ingest.prefix'),
-      cell: ({ prefix }) => <code>{prefix}</code>,
+      cell: ({ prefix }) => (
+        <span className="copied-cell">
+          <code>{prefix}</code>
+          <CopyButton text={prefix} label={t('copy')} name={`${t('copy')}: ${prefix}`} />
+        </span>
+      ),
       full: ({ prefix }) => prefix,
       isFlexible: true,
     },
-    { id: 'copy', label: t('copy'), cell: ({ prefix }) => <CopyButton text={prefix} label={t('copy')} /> },
   ];
 }

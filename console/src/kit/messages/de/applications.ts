@@ -29,7 +29,7 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'applications.failing': 'Fehlgeschlagen in den letzten 24 Stunden',
   'applications.rate': '{share} der Versuche fehlgeschlagen',
   'applications.failed-count':
-    'Versuche, die wiederholt werden: {retried}, fehlgeschlagene Zustellungen: {failed}, Endpunkte: {endpoints}',
+    'Fehlgeschlagene Zustellungen: {failed} · Versuche, die wiederholt werden: {retried} · Betroffene Endpunkte: {endpoints}',
   'figure.sent': 'Gesendet',
   'figure.delivered': 'Zugestellt',
   'figure.failed': 'Fehlgeschlagen',

@@ -26,7 +26,8 @@ export const applicationsEn = {
   'applications.no-match': 'No applications match this search.',
   'applications.failing': 'Failing in the last 24 hours',
   'applications.rate': '{share} of attempts failed',
-  'applications.failed-count': 'Attempts to be retried: {retried}, failed deliveries: {failed}, endpoints: {endpoints}',
+  'applications.failed-count':
+    'Failed deliveries: {failed} · Attempts to be retried: {retried} · Failing endpoints: {endpoints}',
   'figure.sent': 'Sent',
   'figure.delivered': 'Delivered',
   'figure.failed': 'Failed',
