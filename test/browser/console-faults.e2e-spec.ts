@@ -8,7 +8,7 @@ import { type PosthornServer, startServer } from '../support/server.js';
 const BROKEN = answerOf(toApiError(new Error('broken')), 'req_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1');
 /** Makes the console retry at once, so that the error appears without the usual waits. */
 const AT_ONCE = { 'retry-after': '0' };
-const HEADLINE = 'The request failed because of an internal error';
+const HEADLINE = 'The data could not be loaded because of an internal error';
 
 (isChromiumInstalled() ? describe : describe.skip)('errors in the console', () => {
   let server: PosthornServer;

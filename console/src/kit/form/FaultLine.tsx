@@ -53,13 +53,13 @@ function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
       )}
       {leftSeconds > 0 && <p role="timer">{t('fault.wait', { seconds: leftSeconds })}</p>}
       {leftSeconds === 0 && waitSeconds > 0 && <p>{t('fault.wait-over')}</p>}
+      <RetryQuery faults={faults} isOff={leftSeconds > 0} />
       {request !== '' && (
         <p className="quiet">
           {t('fault.request')} <code>{request}</code>{' '}
           <CopyButton text={request} label={t('copy')} name={`${t('copy')}: ${t('fault.request')}`} />
         </p>
       )}
-      <RetryQuery faults={faults} isOff={leftSeconds > 0} />
     </div>
   );
 }
