@@ -97,7 +97,12 @@ export function OwnEndpointActions({ app, of }: { app: string; of: OwnEndpoint }
           )
         }
       />
-      <button type="button" aria-label={`${labels.delete}: ${name}`} onClick={() => setAsked('delete')}>
+      <button
+        type="button"
+        className="destructive"
+        aria-label={`${labels.delete}: ${name}`}
+        onClick={() => setAsked('delete')}
+      >
         {labels.delete}
       </button>
       {isDisabling && <DisableOwnEndpoint app={app} of={of} onClose={() => setDisabling(false)} />}

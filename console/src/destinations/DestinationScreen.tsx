@@ -203,7 +203,7 @@ function Actions({ of }: { of: DestinationDetail }): ReactNode {
       <button type="button" onClick={() => void switchStatus()}>
         {t(isOn ? 'disable' : 'enable')}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       <span role="status" className="quiet">

@@ -20,7 +20,7 @@ export function DomainActions({ domain }: { domain: Domain }): ReactNode {
           {t('domain.convert')}
         </button>
       )}
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       {asked === 'convert' && <Convert domain={domain} onClose={() => setAsked(null)} />}

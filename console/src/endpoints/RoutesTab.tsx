@@ -115,7 +115,7 @@ function RouteCard({
             </button>
             <button
               type="button"
-              className="small"
+              className="small destructive"
               aria-label={`${t('delete')}: ${name}`}
               onClick={() => setAsked(true)}
             >

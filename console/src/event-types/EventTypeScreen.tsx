@@ -137,7 +137,7 @@ function Actions({ of }: { of: EventTypeDetail }): ReactNode {
       <button type="button" onClick={() => setAsked('archive')}>
         {act}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       {asked === 'archive' && (

@@ -144,7 +144,7 @@ function Actions({ alias }: { alias: Alias }): ReactNode {
       <button type="button" onClick={() => setAsked('replay')}>
         {t('alias.replay')}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       {asked === 'edit' && <AliasForm alias={alias} onClose={close} />}

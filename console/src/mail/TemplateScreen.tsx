@@ -150,7 +150,7 @@ function Actions({ template, isDirty }: { template: Template; isDirty: boolean }
       <button type="button" onClick={() => setAsked('duplicate')}>
         {t('template.duplicate')}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       {asked === 'publish' && (

@@ -90,7 +90,7 @@ function Actions({ topic }: { topic: Topic }): ReactNode {
       <button type="button" onClick={() => setAsked('edit')}>
         {t('alias.edit')}
       </button>
-      <button type="button" onClick={() => setAsked('delete')}>
+      <button type="button" className="destructive" onClick={() => setAsked('delete')}>
         {t('delete')}
       </button>
       {asked === 'edit' && <EditTopic topic={topic} onClose={() => setAsked(null)} />}

@@ -20,7 +20,7 @@ export function DangerZone({ name, text, success, onDelete }: DangerZoneProps): 
     <section aria-labelledby="danger-zone" className="danger-zone">
       <h2 id="danger-zone">{t('danger-zone')}</h2>
       <p>{text}</p>
-      <button type="button" aria-label={label} onClick={() => setAsked(true)}>
+      <button type="button" className="destructive" aria-label={label} onClick={() => setAsked(true)}>
         {t('delete')}
       </button>
       {isAsked && (
