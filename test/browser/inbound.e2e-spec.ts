@@ -273,13 +273,13 @@ const FAILING = `export default (event) => {
     expectRefusals();
   });
 
-  it('a pull consumer has one sentence about its health', async () => {
+  it('a pull consumer shows whether it keeps up', async () => {
     const pull = (await server.api('POST', '/v1/destinations', { name: 'Warehouse', type: 'pull' })).json.id as string;
     await shown.open('pull');
     await page.getByText('Nothing to pull yet').waitFor();
     const sent = await server.api('POST', '/v1/send', { event_type: 'a.b', payload: {}, destination: pull });
     expect(sent.status).toBeLessThan(300);
-    await page.getByText(/^↻ Never pulled: 1 pending, oldest .+ ago$/).waitFor();
+    await page.getByText('↻ Never pulled').waitFor();
     expect(await shown.violations('10-pull')).toEqual([]);
   });
 });

@@ -46,10 +46,10 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { id: 'health', label: t('health'), cell: (of) => <Health of={of} />, isFlexible: true, weight: 3 },
+    { id: 'health', label: t('health'), cell: (of) => <Health of={of} />, isFlexible: true, weight: 2.5 },
     { id: 'day', label: t('destinations.day'), cell: ({ id }) => <Day id={id} /> },
     { id: 'type', label: t('destination.type'), cell: ({ type }) => type },
-    { id: 'url', label: 'URL', cell: ({ url }) => url ?? '–', isFlexible: true },
+    { id: 'url', label: 'URL', cell: ({ url }) => url ?? '–', isFlexible: true, weight: 1.2 },
     { id: 'created', label: t('created'), cell: ({ created_at: at }) => <Since at={at} nowMs={serviceNowMs()} /> },
   ];
   return (

@@ -9,10 +9,8 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
-import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
-import { formatDistance } from '../kit/time/format';
 import { RelativeTime } from '../kit/time/RelativeTime';
 import { useNow } from '../kit/time/use-now';
 import { toast } from '../kit/toast/toasts';
@@ -100,8 +98,6 @@ function PositionTable({ rows }: { rows: readonly Position[] }): ReactNode {
       id: 'health',
       label: t('pull.health'),
       cell: ({ backlog, committed_through: through }) => <Health backlog={backlog} through={through} />,
-      isFlexible: true,
-      weight: 2,
     },
     {
       id: 'backlog',
@@ -158,15 +154,13 @@ async function copyPath({ destination, endpoint }: Position): Promise<void> {
 
 const SIGNS = { good: '✓', busy: '↻', bad: '!', dull: '–' } as const;
 
-/** One sentence about a consumer, such as "12 behind, oldest 5 minutes ago". */
+/** Whether a consumer keeps up. The columns beside it show the number of pending events and the oldest of them. */
 function Health({ backlog, through }: { backlog: Position['backlog']; through: string | null }): ReactNode {
-  const { language } = usePreferences();
   const nowMs = useNow(serviceNowMs, REFRESH_MS);
   const { sentence, tone } = pullHealthOf({ backlog, committed_through: through }, nowMs);
-  const since = backlog.oldest_at === null ? '–' : formatDistance(backlog.oldest_at, nowMs, language);
   return (
     <span className={`status ${tone}`}>
-      <span aria-hidden="true">{SIGNS[tone]}</span> {t(`pull.${sentence}`, { count: backlog.count, since })}
+      <span aria-hidden="true">{SIGNS[tone]}</span> {t(`pull.${sentence}`)}
     </span>
   );
 }

@@ -10,9 +10,8 @@ describe('pullHealthOf', () => {
     ['evt_1', 0, null, false, 'caught-up', 'good'],
     ['evt_1', 3, RECENT, false, 'behind', 'busy'],
     ['evt_1', 3, OLD, false, 'behind', 'bad'],
-    ['evt_1', 1000, RECENT, true, 'behind-capped', 'busy'],
     [null, 2, RECENT, false, 'never', 'busy'],
-    [null, 1000, OLD, true, 'never-capped', 'bad'],
+    [null, 1000, OLD, true, 'never', 'bad'],
   ] as const)('acknowledged through %s, %d pending since %s: %s', (through, count, at, isCapped, sentence, tone) => {
     const backlog = { count, is_capped: isCapped, oldest_at: at, oldest_event: at && 'evt_2' };
 

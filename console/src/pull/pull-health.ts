@@ -4,7 +4,7 @@ type Position = Pick<Schemas['PullPositionItem'], 'committed_through' | 'backlog
 
 /** Health of a consumer: the key of its sentence, and its color. */
 export interface PullHealth {
-  sentence: 'caught-up' | 'unused' | 'behind' | 'behind-capped' | 'never' | 'never-capped';
+  sentence: 'caught-up' | 'unused' | 'behind' | 'never';
   tone: 'good' | 'busy' | 'bad' | 'dull';
 }
 
@@ -18,6 +18,5 @@ export function pullHealthOf({ committed_through: through, backlog }: Position, 
   if (backlog.count === 0)
     return through === null ? { sentence: 'unused', tone: 'dull' } : { sentence: 'caught-up', tone: 'good' };
   const isStuck = backlog.oldest_at !== null && nowMs - new Date(backlog.oldest_at).getTime() >= STUCK_MS;
-  const sentence = through === null ? 'never' : 'behind';
-  return { sentence: backlog.is_capped ? `${sentence}-capped` : sentence, tone: isStuck ? 'bad' : 'busy' };
+  return { sentence: through === null ? 'never' : 'behind', tone: isStuck ? 'bad' : 'busy' };
 }

@@ -88,7 +88,7 @@ function SecretTable({
     {
       id: 'name',
       label: t('secrets.name'),
-      cell: ({ name }) => <strong>{name}</strong>,
+      cell: ({ name }) => name,
       full: ({ name }) => name,
       isFlexible: true,
     },

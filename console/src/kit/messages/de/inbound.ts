@@ -91,8 +91,6 @@ export const inboundDe: Readonly<Record<keyof typeof inboundEn, string>> = {
   'pull.health': 'Zustand',
   'pull.caught-up': 'Auf dem neuesten Stand',
   'pull.unused': 'Noch nichts abzuholen',
-  'pull.behind': '{count} im Rückstand, ältestes {since}',
-  'pull.behind-capped': 'Mehr als {count} im Rückstand, ältestes {since}',
-  'pull.never': 'Nie abgeholt: {count} ausstehend, ältestes {since}',
-  'pull.never-capped': 'Nie abgeholt: mehr als {count} ausstehend, ältestes {since}',
+  'pull.behind': 'Im Rückstand',
+  'pull.never': 'Nie abgeholt',
 };

@@ -13,7 +13,7 @@ export const pullDe: Readonly<Record<keyof typeof pullEn, string>> = {
   'pull.consumer': 'Quelle',
   'pull.everything': 'Alle Events',
   'pull.backlog': 'Ausstehend',
-  'pull.oldest': 'Ältestes unbestätigtes Event',
+  'pull.oldest': 'Ältestes ausstehendes',
   'pull.position': 'Position',
   'pull.moved': 'Zuletzt bestätigt',
   'pull.copy': 'Pfad kopieren',

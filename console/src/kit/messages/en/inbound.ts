@@ -88,8 +88,6 @@ export const inboundEn = {
   'pull.health': 'Health',
   'pull.caught-up': 'Caught up',
   'pull.unused': 'Nothing to pull yet',
-  'pull.behind': '{count} behind, oldest {since}',
-  'pull.behind-capped': 'More than {count} behind, oldest {since}',
-  'pull.never': 'Never pulled: {count} pending, oldest {since}',
-  'pull.never-capped': 'Never pulled: more than {count} pending, oldest {since}',
+  'pull.behind': 'Behind',
+  'pull.never': 'Never pulled',
 } as const;

@@ -10,7 +10,7 @@ export const pullEn = {
   'pull.consumer': 'Source',
   'pull.everything': 'All events',
   'pull.backlog': 'Pending',
-  'pull.oldest': 'Oldest unacknowledged',
+  'pull.oldest': 'Oldest pending',
   'pull.position': 'Position',
   'pull.moved': 'Last acknowledged',
   'pull.copy': 'Copy path',
