@@ -42,7 +42,7 @@ export function NewPortalLink({ app }: { app: string }): ReactNode {
   return (
     <section aria-labelledby="portal-new">
       <h2 id="portal-new">{t('portal.new')}</h2>
-      <p>{t('portal.text')}</p>
+      <p className="quiet">{t('portal.text')}</p>
       <form
         className="stacked"
         onSubmit={(event) => {
@@ -53,15 +53,17 @@ export function NewPortalLink({ app }: { app: string }): ReactNode {
         <Permissions draft={draft} onChange={set} />
         <LinkFields draft={draft} onChange={set} />
         <div className="split">
-          <PortalBrandFields brand={draft} onChange={set} />
+          <div className="stacked">
+            <PortalBrandFields brand={draft} onChange={set} />
+            <FaultLine fault={error} />
+            <p className="actions">
+              <button type="submit" className="primary" disabled={isPending}>
+                {t('portal.create')}
+              </button>
+            </p>
+          </div>
           <PortalSample brand={draft} name={application?.name ?? app} />
         </div>
-        <FaultLine fault={error} />
-        <p className="actions">
-          <button type="submit" className="primary" disabled={isPending}>
-            {t('portal.create')}
-          </button>
-        </p>
       </form>
       <div role="status">
         {data && (

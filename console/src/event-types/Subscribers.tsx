@@ -58,7 +58,7 @@ export function Subscribers({ name }: { name: string }): ReactNode {
                   </PathLink>
                 </h3>
                 <PathLink to={`/${env}/applications/${application}`}>
-                  {[customer, uid].filter(Boolean).join(' · ') || application}
+                  <bdi>{customer || uid || application}</bdi>
                 </PathLink>
                 <span className="quiet">
                   {types.join(', ') || t('event-type.subscribes-all')}

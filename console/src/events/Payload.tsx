@@ -128,18 +128,20 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
         <CopyButton text={text} label={t('copy')} />
         {children}
       </p>
-      {field}
       {formatted !== null && !hasColors && <p className="quiet">{t('json.plain')}</p>}
       {isPending && (
         <p role="status" className="quiet">
           {t('payload.formatting')}
         </p>
       )}
-      {hasColors ? (
-        <JsonView text={shown} label={t('payload')} found={found} isFormatted={isShownFormatted} />
-      ) : (
-        <TextView text={shown} label={t('payload')} found={found} />
-      )}
+      <div className="searched">
+        {field}
+        {hasColors ? (
+          <JsonView text={shown} label={t('payload')} found={found} isFormatted={isShownFormatted} />
+        ) : (
+          <TextView text={shown} label={t('payload')} found={found} />
+        )}
+      </div>
     </>
   );
 }

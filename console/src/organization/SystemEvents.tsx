@@ -38,7 +38,7 @@ export function SystemEvents({ types }: { types: readonly Schemas['SystemEventTy
   return (
     <div>
       <h2>{t('system.title')}</h2>
-      <p>{t('system.text')}</p>
+      <p className="quiet">{t('system.text')}</p>
       <Table id="system-events" label={t('system.title')} rows={types} columns={columns} keyOf={({ type }) => type} />
     </div>
   );

@@ -39,7 +39,7 @@ export function SessionsScreen(): ReactNode {
       <div className="heading">
         <h1>{t('nav.sessions')}</h1>
       </div>
-      <p>{t(can('admin') ? 'sessions.text' : 'for-admins')}</p>
+      <p className="quiet">{t(can('admin') ? 'sessions.text' : 'for-admins')}</p>
       {can('admin') && isPending && <ListSkeleton />}
       <FaultLine fault={error} />
       {rows.length > 0 && <SessionTable rows={rows} ownId={own.id} onEnd={setEnding} />}

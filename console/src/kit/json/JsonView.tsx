@@ -37,7 +37,7 @@ export function JsonView({ text, label, found, isFormatted }: JsonViewProps): Re
   const folds = useFolds(text, lines, found, reveal);
   const View = text.length <= WHOLE_MAX ? WholeJson : LongJson;
   return (
-    <div ref={box}>
+    <div ref={box} className="json-view">
       {lines.folds.size > 1 && (
         <p className="actions">
           <button type="button" className="small" onClick={folds.foldAll}>

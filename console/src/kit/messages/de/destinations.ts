@@ -13,7 +13,7 @@ export const destinationsDe: Readonly<Record<keyof typeof destinationsEn, string
     'Spätester Zeitpunkt jedes Versuchs, gerechnet ab dem ersten. Zufälliger Jitter verkürzt jede Pause.',
   'destination.attempt-first': 'sofort',
   'destination.attempt-after': 'nach {after}',
-  'destination.attempt-wait': 'Pause bis zu {wait}',
+  'destination.attempt-wait': 'Pause ≤ {wait}',
   'destination.attempts-more': '{count} weitere im Abstand von bis zu {wait}',
   'destination.probe-at': 'Nächste Probe frühestens',
   'destination.probe-now': 'Probe läuft. Ohne Ergebnis startet die nächste ab',

@@ -15,7 +15,7 @@ export const domainsDe: Readonly<Record<keyof typeof domainsEn, string>> = {
   'domain.records': 'DNS-Einträge',
   'domain.records-text': 'Diese Einträge beim DNS-Anbieter veröffentlichen, Namen und Werte genau wie angezeigt.',
   'domain.seen': '{seen} von {count} erforderlichen',
-  'domain.checked': 'Zuletzt geprüft',
+  'domain.checked': 'Geprüft',
   'domain.verified': 'Bestätigt',
   'domain.optional': 'empfohlen',
   'domain.sends': 'Senden',

@@ -49,7 +49,7 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
     'Leer lassen, um alle Methoden zu erlauben. Andere Methoden erhalten 405 und werden nicht gespeichert.',
   'endpoint.repeats': 'Duplikate',
   'endpoint.version': 'Version',
-  'endpoint.changed': 'Zuletzt geändert',
+  'endpoint.changed': 'Geändert',
   'endpoint.verification-config': 'Signatureinstellungen (JSON): header, prefix, encoding, signed, …',
   'endpoint.pause': 'Pausieren',
   'endpoint.activate': 'Aktivieren',

@@ -19,7 +19,7 @@ export const eventTypesDe: Readonly<Record<keyof typeof eventTypesEn, string>> =
   'event-type.version': 'Version {number}',
   'event-type.new-version': 'Speichern erstellt Version {number}, wirksam innerhalb von fünf Sekunden.',
   'event-type.versions': 'Versionen',
-  'event-type.changed': 'Zuletzt geändert',
+  'event-type.changed': 'Geändert',
   'event-type.show': 'Status',
   'event-type.current': 'Aktiv',
   'event-type.archived': 'Archiviert',

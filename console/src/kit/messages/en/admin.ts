@@ -12,7 +12,7 @@ export const adminEn = {
   'shortcut.organization': 'Organization',
   actions: 'Actions',
   description: 'Description',
-  changed: 'Changed',
+  changed: 'Updated',
   'for-admins': 'Requires the admin role.',
   'secrets.use': 'Reference',
   'secrets.new': 'New secret',

@@ -11,7 +11,7 @@ export const destinationsEn = {
     'Latest time of each attempt, measured from the first. Random jitter shortens each delay.',
   'destination.attempt-first': 'immediately',
   'destination.attempt-after': 'after {after}',
-  'destination.attempt-wait': 'delay up to {wait}',
+  'destination.attempt-wait': 'delay ≤ {wait}',
   'destination.attempts-more': '{count} more, up to {wait} apart',
   'destination.probe-at': 'Next probe no earlier than',
   'destination.probe-now': 'Probe in progress. If it does not complete, the next probe starts at',

@@ -13,7 +13,7 @@ export const domainsEn = {
   'domain.records': 'DNS records',
   'domain.records-text': 'Publish these records at your DNS provider, with names and values exactly as shown.',
   'domain.seen': '{seen} of {count} required',
-  'domain.checked': 'Last checked',
+  'domain.checked': 'Checked',
   'domain.verified': 'Verified',
   'domain.optional': 'recommended',
   'domain.sends': 'Sending',

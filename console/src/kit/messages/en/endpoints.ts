@@ -45,7 +45,7 @@ export const endpointsEn = {
   'endpoint.methods-hint': 'Leave empty to allow all methods. Other methods get 405 and are not stored.',
   'endpoint.repeats': 'Duplicates',
   'endpoint.version': 'Version',
-  'endpoint.changed': 'Last updated',
+  'endpoint.changed': 'Updated',
   'endpoint.verification-config': 'Signature settings (JSON): header, prefix, encoding, signed, …',
   'endpoint.pause': 'Pause',
   'endpoint.activate': 'Activate',

@@ -17,7 +17,7 @@ export const eventTypesEn = {
   'event-type.version': 'Version {number}',
   'event-type.new-version': 'Saving creates version {number}, in effect within five seconds.',
   'event-type.versions': 'Versions',
-  'event-type.changed': 'Last updated',
+  'event-type.changed': 'Updated',
   'event-type.show': 'Status',
   'event-type.current': 'Active',
   'event-type.archived': 'Archived',
