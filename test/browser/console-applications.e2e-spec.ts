@@ -286,7 +286,7 @@ const OPENAPI = JSON.stringify({
       ['invoices', 'invoice.* · channels: eu', true],
       ['broken', 'All types', false],
     ]);
-    await page.getByRole('link', { name: 'Broken Inc. · broken-inc' }).waitFor();
+    await page.getByRole('link', { name: 'Broken Inc.', exact: true }).first().waitFor();
     expect(await shown.violations('09-subscribers')).toEqual([]);
   });
 

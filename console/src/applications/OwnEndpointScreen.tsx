@@ -14,6 +14,7 @@ import { Status } from '../kit/status/Status';
 import { TargetHealth } from '../kit/status/TargetHealth';
 import { type Column, Table } from '../kit/table/Table';
 import { formatDuration } from '../kit/time/format';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { type OwnEndpoint, useOwnEndpoint, useOwnEndpointHistory } from './application-queries';
@@ -198,7 +199,7 @@ function Attempts({ of }: { of: readonly Schemas['EndpointAttemptItem'][] }): Re
       label: t('message.sent'),
       cell: ({ event_id: id, at }) => (
         <PathLink to={`/${env}/events/${id}`}>
-          <Time at={at} />
+          <RelativeTime at={at} />
         </PathLink>
       ),
     },
