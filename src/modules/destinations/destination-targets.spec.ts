@@ -111,7 +111,7 @@ describe('DestinationTargets.ofAll', () => {
   it('rejects while the database is unavailable, and loads again afterwards', async () => {
     const { targets, world } = arrange();
     world.isAway = true;
-    await expect(targets.ofAll(7, ['1', '2'])).rejects.toThrow('Storage is away.');
+    await expect(targets.ofAll(7, ['1', '2'])).rejects.toThrow('Storage is not reachable. Try again.');
     world.isAway = false;
 
     expect((await targets.ofAll(7, ['1', '2'])).map((target) => target?.targetId)).toEqual(['1', '2']);

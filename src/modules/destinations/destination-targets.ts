@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Cache } from '#kernel/concurrency/cache.js';
+import { isStorageAway } from '#kernel/database/database.js';
 import { Notifications } from '#kernel/database/notifications.js';
-import { ApiError } from '#kernel/errors.js';
+import { ApiError, unavailable } from '#kernel/errors.js';
 import type { Id } from '#kernel/ids.js';
 import type { Target } from '#modules/destinations/contract.js';
 import { DestinationSecrets } from './destination-secrets.js';
@@ -81,7 +82,9 @@ export class DestinationTargets {
   }
 
   private async rowsOf(environmentId: number, ids: readonly Id[]): Promise<ReadonlyMap<Id, DestinationEntity>> {
-    const rows = await this.store.findAll(environmentId, ids);
+    const rows = await this.store.findAll(environmentId, ids).catch((error: unknown) => {
+      throw isStorageAway(error) ? unavailable('Storage is not reachable. Try again.') : error;
+    });
     return new Map(rows.map((row) => [row.id, row]));
   }
 

@@ -82,16 +82,20 @@ export class Targets {
   }
 
   /**
-   * Returns the settings for queueing a received event. If the destination is deleted, disabled or cannot be loaded,
-   * returns defaults, so that the event's other deliveries are not affected. The delivery to that destination then
-   * fails and can be sent again. Returns a promise only if the target has to be loaded.
+   * Returns the settings for queueing a received event. If the destination is deleted or disabled, or its secrets cannot
+   * be read, returns defaults, so that the event's other deliveries are not affected. The delivery to that destination
+   * then fails and can be sent again. Throws 503 while storage is unavailable: with defaults, a pull destination would
+   * get the event after events that were accepted later. Returns a promise only if the target has to be loaded.
    */
   queueing(environmentId: number, destinationId: Id): Queueing | Promise<Queueing> {
     const known = this.known(environmentId, destinationId);
     if (known !== undefined) return this.queueingOf(known);
     return this.ofDestination(environmentId, destinationId).then(
       (target) => this.queueingOf(target),
-      () => this.queueingOf(null),
+      (error: unknown) => {
+        if (error instanceof ApiError && error.type === 'unavailable') throw error;
+        return this.queueingOf(null);
+      },
     );
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestView } from '#engine/conditions/request-view.js';
 import { conflict } from '#kernel/errors.js';
+import type { Queueing } from '#modules/destinations/contract.js';
 import { Targets } from '#modules/destinations/targets.js';
 import type { Arrival } from '#modules/ledger/accept.contract.js';
 import { RuleEvaluator } from '#sandbox/rule-evaluator.js';
@@ -14,20 +15,24 @@ export class Routing {
     private readonly rules: RuleEvaluator,
   ) {}
 
-  /** Returns one delivery per matching route. Null if filters took too long. Throws 503 if no thread is free. */
+  /**
+   * Returns one delivery per matching route. Null if filters took too long. Throws 503 if no thread is free, or while
+   * storage is unavailable.
+   */
   async route(endpoint: LiveEndpoint, view: RequestView): Promise<Omit<Arrival, 'payload'>[] | null> {
     const matching = await this.matching(endpoint, view);
     if (matching === null) return null;
     const { environmentId } = endpoint;
-    // Starts to load the settings of all destinations before it awaits the first one.
-    const settings = matching.map(({ destinationId: targetId }) => ({
-      targetId,
-      queueing: this.targets.queueing(environmentId, targetId),
+    const settings = matching.map(({ destinationId }) => this.targets.queueing(environmentId, destinationId));
+    // Awaits only real promises, because most settings are cached.
+    const loaded = settings.some((each) => each instanceof Promise)
+      ? await Promise.all(settings.map(async (each) => each))
+      : (settings as Queueing[]);
+    return loaded.map((queueing, i) => ({
+      environmentId,
+      targetId: (matching[i] as LiveRoute).destinationId,
+      ...queueing,
     }));
-    const arrivals: Omit<Arrival, 'payload'>[] = [];
-    for (const { targetId, queueing } of settings)
-      arrivals.push({ environmentId, targetId, ...(queueing instanceof Promise ? await queueing : queueing) });
-    return arrivals;
   }
 
   /**
