@@ -97,7 +97,7 @@ const TRY_MS = 1_500;
     await openUntil('destinations', row(BROKEN_NAME).getByText('3 pending'));
     await openUntil('destinations', row('Flaky').getByText('25% of attempts failed in the last 24 hours'));
     await openUntil('destinations', row('Good').getByText('Healthy'));
-    await openUntil('destinations', row('Gone').getByText('The receiver responded with 410 Gone.'));
+    await openUntil('destinations', row('Gone').getByText('The receiver responded with 410 Gone'));
     await row(BROKEN_NAME)
       .getByText(/Next probe (in \d+ (seconds?|minutes?)|is due)|Probe in progress/)
       .waitFor();
@@ -153,7 +153,7 @@ const TRY_MS = 1_500;
     });
     await server.api('POST', '/v1/app/acme/event', { event_type: 'invoice.paid', payload: {} });
     await openUntil('applications/acme/endpoints', row('Works').getByText('Healthy'));
-    await row('Off').getByText('The customer asked for it.').waitFor();
+    await row('Off').getByText('The customer asked for it').waitFor();
     expect(await shown.violations('05-endpoints')).toEqual([]);
     await row('Off').getByRole('link').click();
     await page.locator('.health').getByText(new RegExp(SINCE)).waitFor();
@@ -247,7 +247,7 @@ const TRY_MS = 1_500;
     expect(await shown.violations('11-audit-german')).toEqual([]);
     await shown.open('destinations');
     await page.getByText('Circuit Breaker offen').waitFor();
-    await row('Gone').getByText('Der Empfänger antwortete mit 410 Gone.').waitFor();
+    await row('Gone').getByText('Der Empfänger antwortete mit 410 Gone').waitFor();
     expect(await shown.violations('12-destinations-german')).toEqual([]);
     await page.evaluate(() => localStorage.removeItem('posthorn.preferences'));
   });

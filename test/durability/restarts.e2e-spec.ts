@@ -12,7 +12,7 @@ import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { noteForReaper } from './processes.js';
 import { Seeded } from './random.js';
-import { query } from './storage.js';
+import { terminateAll } from './storage.js';
 
 const ROUNDS = 30;
 const STARTS = 6;
@@ -20,20 +20,6 @@ const STARTS = 6;
 const BLOWS = 60;
 /** Time limit for recovery. If the response to a claim was lost, the claim is released when its worker id expires. */
 const MADE_GOOD_WITHIN_MS = 90_000;
-/**
- * Time limit for recovery of the queues alone. BullMQ misses the notifications of new jobs if its connection is closed
- * while it subscribes, and then asks for jobs again after 60 s. A job whose worker lost its connection is free again
- * after another 60 s.
- */
-const QUEUES_WITHIN_MS = 150_000;
-
-/** Terminates all connections with the error 57P01, as a managed PostgreSQL does at a failover. */
-const terminateAll = (url: string): Promise<unknown> =>
-  query(
-    url,
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
-  );
-
 const isAlive = (server: PosthornServer): boolean => {
   try {
     return process.kill(server.pid, 0);
@@ -100,27 +86,6 @@ describe('PostgreSQL closes every connection', () => {
 
       expect([isAlive(api), isAlive(worker)]).toEqual([true, true]);
       for (const messageId of sent) await delivered(messageId, MADE_GOOD_WITHIN_MS);
-    }, 240_000);
-
-    it('the queues work again: without the sweep, they alone start deliveries', async () => {
-      worker = await startServer({ ...api.env, ROLE: 'worker', RECONCILE: 'false' });
-      const target = targets.open();
-      await eventIn(api, await accepted(target.url), 'delivered');
-
-      for (let round = 0; round < ROUNDS; round += 1) await terminateAll(database.url);
-
-      await until(
-        async () => {
-          const messageId = await accepted(target.url);
-          return eventIn(api, messageId, 'delivered', 3_000).then(
-            () => true,
-            () => false,
-          );
-        },
-        (delivered) => delivered,
-        QUEUES_WITHIN_MS,
-      );
-      expect([isAlive(api), isAlive(worker)]).toEqual([true, true]);
     }, 240_000);
   });
 

@@ -100,6 +100,13 @@ export async function query<R extends pg.QueryResultRow>(
   }
 }
 
+/** Terminates all connections with the error 57P01, as a managed PostgreSQL does at a failover. */
+export const terminateAll = (url: string): Promise<unknown> =>
+  query(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,

@@ -129,9 +129,13 @@ describe('posthorn events tail and listen', () => {
       );
     }
     for (const each of [cutListen, asleepListen]) {
-      expect(each.lines().map(({ event_id, is_again }) => [event_id, is_again])).toEqual(
-        received.map((id) => [id, false]),
-      );
+      // After a gap, several events are forwarded at the same time, and each is shown when its answer arrives.
+      expect(
+        each
+          .lines()
+          .map(({ event_id, is_again }) => `${event_id} ${is_again}`)
+          .sort(),
+      ).toEqual(received.map((id) => `${id} false`).sort());
     }
     expect(arrived.filter((url) => url === '/cut')).toHaveLength(5);
     expect(arrived.filter((url) => url === '/asleep')).toHaveLength(5);

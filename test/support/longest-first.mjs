@@ -23,6 +23,7 @@ export const LONG = [
   'test/browser/console-mail.e2e-spec.ts',
   'test/browser/console-events.e2e-spec.ts',
   'test/durability/restarts.e2e-spec.ts',
+  'test/operations/queue-restarts.e2e-spec.ts',
   'test/durability/mail-kills.e2e-spec.ts',
   'test/operations/command-line.e2e-spec.ts',
   'test/extensions/misbehaving.e2e-spec.ts',
