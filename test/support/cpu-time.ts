@@ -1,5 +1,8 @@
-/** Runs of each length. The smallest CPU time counts, because compilation and garbage collection take additional time. */
-const RUNS = 3;
+/**
+ * Runs of each length, in turns, so that other programs slow down both. The smallest CPU time counts, because
+ * compilation and garbage collection take additional time.
+ */
+const RUNS = 5;
 /** Smallest CPU time that is compared, in milliseconds. Shorter times consist mostly of noise. */
 const LEAST_MS = 2;
 /** Factor between the two lengths. */
@@ -16,17 +19,17 @@ export const LINEAR = 30;
  * this process, so the result does not depend on the speed of the machine.
  */
 export async function growthOf(text: string, work: (text: string) => unknown): Promise<number> {
-  const shortMs = await cpuMsOf(text.slice(0, text.length / LONGER), work);
-  return (await cpuMsOf(text, work)) / Math.max(shortMs, LEAST_MS);
+  let [shortMs, longMs] = [Infinity, Infinity];
+  for (let run = 0; run < RUNS; run += 1) {
+    shortMs = Math.min(shortMs, await cpuMsOf(text.slice(0, text.length / LONGER), work));
+    longMs = Math.min(longMs, await cpuMsOf(text, work));
+  }
+  return longMs / Math.max(shortMs, LEAST_MS);
 }
 
 async function cpuMsOf(text: string, work: (text: string) => unknown): Promise<number> {
-  const times: number[] = [];
-  for (let run = 0; run < RUNS; run += 1) {
-    const before = process.cpuUsage();
-    await work(text);
-    const { user, system } = process.cpuUsage(before);
-    times.push((user + system) / 1_000);
-  }
-  return Math.min(...times);
+  const before = process.cpuUsage();
+  await work(text);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }
