@@ -22,6 +22,7 @@ export const FILE_LIMITS: MimeLimits = { parts: 500, depth: 32, readsAttachedMes
 const PARAMETERS_CHARS_MAX = 2_048;
 const PARAMETER =
   /;\s{0,100}(?:file)?name(\*\d{1,2})?(\*)?\s{0,10}=\s{0,10}(?:"((?:[^"\\]|\\.){0,500})"|([^\s;"]{1,500}))/gi;
+const NAME = /name/i;
 const UNNAMED = 'attachment';
 
 /**
@@ -63,6 +64,7 @@ function split(text: string): { head: string; body: string } {
 
 /** Returns a file name (RFC 2183, and RFC 2231 with its continuations), or null if the header has none. */
 function nameIn(header: string): string | null {
+  if (!NAME.test(header)) return null;
   const given = [...header.slice(0, PARAMETERS_CHARS_MAX).matchAll(PARAMETER)].map(
     ([, part, extended, quoted, plain = '']) => ({
       isExtended: part !== undefined || extended !== undefined,

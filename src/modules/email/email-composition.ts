@@ -24,6 +24,8 @@ import { UnsubscribeLinks } from './unsubscribe-links.js';
 /** The HTML converter is loaded on first use, because most installations send no email. */
 const textPart = memoizeAsync(() => import('./text-part.js'));
 
+const KINDS = ['to', 'cc', 'bcc'] as const;
+
 export type Named = Pick<NewEmail, 'environmentId' | 'id' | 'expiresOnDay' | 'messageId'>;
 
 @Injectable()
@@ -59,8 +61,9 @@ export class EmailComposition {
   }
 
   /**
-   * Builds the row of an email that a mail client composed and that is not signed yet. `draft` contains its envelope and
-   * the fields that the API shows. Suppressed recipients are marked at the first attempt, because no response shows them.
+   * Builds the row of an email that a mail client composed and that is not signed yet. `draft` contains the fields that
+   * the API shows, and each recipient once. Suppressed recipients are marked at the first attempt, because no response
+   * shows them.
    */
   unsigned(
     named: Named,
@@ -70,14 +73,16 @@ export class EmailComposition {
   ): NewEmail {
     const at = this.clock.now().toISOString();
     const topicId = draft.unsubscribe?.topicId ?? undefined;
-    const recipients = recipientsOf(draft).map(({ address, kind }): StoredRecipient => ({
-      address,
-      kind,
-      state: 'sending',
-      at,
-      detail: null,
-      ...(topicId !== undefined && { topicId }),
-    }));
+    const recipients = KINDS.flatMap((kind) =>
+      draft[kind].map(({ address }): StoredRecipient => ({
+        address,
+        kind,
+        state: 'sending',
+        at,
+        detail: null,
+        ...(topicId !== undefined && { topicId }),
+      })),
+    );
     const states = { recipients, timeline: [], ...overallState(recipients) };
     return rowOf(named, draft, identity, states, { sizeBytes, attachments, signature: NOT_SIGNED });
   }
