@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { FormDialog } from '../kit/dialog/FormDialog';
+import { NameField } from '../kit/form/NameField';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
@@ -26,17 +27,7 @@ export function NewApplication({ onClose }: { onClose: () => void }): ReactNode 
       onSubmit={create}
       onClose={onClose}
     >
-      <label>
-        {t('application.name')}
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          autoComplete="off"
-        />
-      </label>
+      <NameField label={t('application.name')} value={name} onChange={setName} />
       <label>
         {t('application.uid')}
         <input

@@ -5,6 +5,7 @@ import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { DangerZone } from '../kit/form/DangerZone';
 import { EditNotes } from '../kit/form/EditNotes';
+import { NameField } from '../kit/form/NameField';
 import { t } from '../kit/messages/t';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
@@ -64,17 +65,7 @@ function Changes({ of }: { of: ApplicationDetail }): ReactNode {
           onClose={() => setName(null)}
         >
           <p>
-            <label>
-              {t('application.name')}
-              <input
-                required
-                maxLength={200}
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-                autoFocus
-                autoComplete="off"
-              />
-            </label>
+            <NameField label={t('application.name')} value={name} onChange={setName} />
           </p>
         </Confirm>
       )}

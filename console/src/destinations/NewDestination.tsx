@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
 import { FormDialog } from '../kit/dialog/FormDialog';
+import { NameField } from '../kit/form/NameField';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { isOtherType, NEW_TARGET, newTargetOf, targetFaultOf, TYPES } from './target-draft';
@@ -41,17 +42,7 @@ export function NewDestination({ onClose }: { onClose: () => void }): ReactNode 
       onSubmit={create}
       onClose={onClose}
     >
-      <label>
-        {t('destination.name')}
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          autoComplete="off"
-        />
-      </label>
+      <NameField label={t('destination.name')} value={name} onChange={setName} />
       <label>
         {t('destination.type')}
         <select value={choice} onChange={(event) => setChoice(event.target.value as typeof choice)}>

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { answered, serviceNowMs } from '../api/client';
 import { FormDialog } from '../kit/dialog/FormDialog';
+import { NameField } from '../kit/form/NameField';
 import { t, word } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 
@@ -25,17 +26,7 @@ export function NewKey({ onIssued, onClose }: { onIssued: (key: string) => void;
   };
   return (
     <FormDialog title={t('key.new')} action={t('create')} onSubmit={create} onClose={onClose}>
-      <label>
-        {t('key.name')}
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          autoComplete="off"
-        />
-      </label>
+      <NameField label={t('key.name')} value={name} onChange={setName} />
       <label>
         {t('key.scope')}
         <select value={scope} onChange={(event) => setScope(event.target.value as typeof scope)}>
