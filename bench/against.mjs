@@ -5,23 +5,29 @@
 import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
+import { EMAIL, sendingTo, verifySender } from './mail.mjs';
 import { startPosthorn } from './posthorn.mjs';
+import { startHelper, stopProcess } from './processes.mjs';
 import { alternate, startSide, stopSide } from './slices.mjs';
 import { receiver, UNREACHED_PER_SECOND } from './subjects.mjs';
-import { BREAK_IN_WHOLLY, breakIn, fillApplications } from './window.mjs';
+import { BREAK_IN_WHOLLY, breakIn, fillApplications, fillEmails } from './window.mjs';
 
 const FANOUT = 100;
 const FANOUT_BREAK_IN = 600;
+const EMAILS_BREAK_IN = 5_000;
 const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
 /** @typedef {import('./rows.mjs').Service} Service */
 
+/** Row whose messages arrive at a mail relay instead of the webhook receiver. */
+const EMAILS_OUT = 'emails-out';
+
 /**
  * Functions that prepare the benchmark rows with a sustained rate, by the name of the row. Each function is called for
- * both services.
+ * both services. `bench.database` is the server of the service.
  *
- * @type {Record<string, (bench: Bench, subject: Service) => Promise<import('./window.mjs').To>>}
+ * @type {Record<string, (bench: Bench, subject: ServiceSide['subject']) => Promise<import('./window.mjs').To>>}
  */
 const PREPARATIONS = {
   service: async () => ({}),
@@ -35,11 +41,16 @@ const PREPARATIONS = {
     await fillApplications(bench, subject, emit, FANOUT_BREAK_IN);
     return { emit };
   },
+  [EMAILS_OUT]: async (bench, subject) => {
+    await verifySender(bench, subject);
+    await fillEmails(bench, subject, EMAIL, EMAILS_BREAK_IN);
+    return { email: EMAIL };
+  },
 };
 
 export const ROWS_AGAINST = Object.keys(PREPARATIONS);
 
-/** @typedef {{ subject: Service, server: import('./database.mjs').Database }} ServiceSide */
+/** @typedef {{ subject: Service & { database: string }, server: import('./database.mjs').Database }} ServiceSide */
 
 /** Returns the names that the report uses for the two checkouts. @param {string} row */
 export const sidesOf = (row) => ({ own: row, other: `${row}:against` });
@@ -62,10 +73,14 @@ const ROUNDS_PER_START = 2;
 export async function compareCheckouts(bench, { against, only, rounds, slice, spin }, report) {
   const startOther = await openCheckout(against);
   /** @type {Record<string, string>} */
-  const more = spin > 0 ? { NODE_OPTIONS: `--import=${SPIN}`, BENCH_SPIN_MICROS: String(spin) } : {};
+  const wasted = spin > 0 ? { NODE_OPTIONS: `--import=${SPIN}`, BENCH_SPIN_MICROS: String(spin) } : {};
+  const sink = only.includes(EMAILS_OUT) ? startHelper('mail-sink.mjs') : null;
+  const toRelay = sink && (await relayOf(bench, sink));
+  const more = toRelay?.more ?? {};
   process.stderr.write(`this tree: ${HERE}\nagainst:   ${against}\n`);
-  const startOwn = () => startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more }));
-  const startAgainst = () => startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'] }));
+  const startOwn = () =>
+    startSide(bench, (start) => startPosthorn({ ...start, roles: ['all', 'all'], more: { ...more, ...wasted } }));
+  const startAgainst = () => startSide(bench, (start) => startOther({ ...start, roles: ['all', 'all'], more }));
   for (let first = 0; first < rounds; first += ROUNDS_PER_START) {
     const isSwapped = (first / ROUNDS_PER_START) % 2 === 1;
     /** @type {ServiceSide[]} */
@@ -75,29 +90,49 @@ export async function compareCheckouts(bench, { against, only, rounds, slice, sp
     }
     for (const { subject } of started) await breakIn(bench, subject, BREAK_IN_WHOLLY);
     const [own, other] = /** @type {[ServiceSide, ServiceSide]} */ (isSwapped ? started.toReversed() : started);
-    const pairs = await pairsOf(bench, only, own, other);
+    const benchOf = (/** @type {string} */ row) => (row === EMAILS_OUT && toRelay ? toRelay.bench : bench);
+    const pairs = await pairsOf(benchOf, only, own, other);
     for (let round = first; round < Math.min(first + ROUNDS_PER_START, rounds); round++) {
-      for (const pair of pairs) await alternate(bench, started, pair, { round, seconds: slice }, report);
+      for (const [index, pair] of pairs.entries())
+        await alternate(benchOf(only[index] ?? ''), started, pair, { round, seconds: slice }, report);
     }
     for (const side of started) await stopSide(side);
   }
+  if (sink !== null) await stopProcess(sink.child);
+}
+
+/**
+ * Returns a bench whose receiver is a mail relay, and the environment variables of a service that sends to it.
+ *
+ * @param {Bench} bench @param {import('./processes.mjs').Helper} sink
+ */
+async function relayOf(bench, sink) {
+  const { port, countsPort } = await sink.ask({ kind: 'ports' });
+  return { bench: { ...bench, receiver: sink, countsPort }, more: sendingTo(port) };
 }
 
 /**
  * Prepares each benchmark row in both services, and returns the two contestants of each row.
  *
- * @param {Bench} bench @param {string[]} only @param {ServiceSide} own @param {ServiceSide} other
+ * @param {(row: string) => Bench} benchOf @param {string[]} only @param {ServiceSide} own @param {ServiceSide} other
  */
-async function pairsOf(bench, only, own, other) {
+async function pairsOf(benchOf, only, own, other) {
   /** @type {import('./slices.mjs').Contestant[][]} */
   const pairs = [];
   for (const row of only) {
     const names = sidesOf(row);
     const prepare = PREPARATIONS[row];
     if (prepare === undefined) throw new Error(`--against has no row ${row}. Rows: ${ROWS_AGAINST.join(', ')}.`);
+    const prepared = async (/** @type {ServiceSide} */ side) => {
+      const bench = benchOf(row);
+      const sideBench = { ...bench, database: side.server };
+      const to = await prepare(sideBench, side.subject);
+      bench.nextNumber = sideBench.nextNumber;
+      return to;
+    };
     pairs.push([
-      { ...own, name: names.own, to: await prepare(bench, own.subject) },
-      { ...other, name: names.other, to: await prepare(bench, other.subject) },
+      { ...own, name: names.own, to: await prepared(own) },
+      { ...other, name: names.other, to: await prepared(other) },
     ]);
   }
   return pairs;

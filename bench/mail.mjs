@@ -193,7 +193,7 @@ export const submission = {
 };
 
 const number = MARK + '0'.repeat(DIGITS);
-const EMAIL = JSON.stringify({
+export const EMAIL = JSON.stringify({
   from: `Shop <shop@${SENDER_DOMAIN}>`,
   to: `customer@d${SPREAD}.example`,
   subject: `Your order ${number}`,
@@ -234,11 +234,21 @@ function emailRow(name, start, prepare = async () => undefined) {
 }
 
 /**
+ * Returns the environment variables of a service that sends its emails to the relay on a port.
+ *
+ * @param {number} relayPort
+ */
+export const sendingTo = (relayPort) => ({
+  EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`,
+  PLATFORM_DOMAIN: 'posthorn.example',
+});
+
+/**
  * Creates the sender's domain and marks it as verified, as if the service had found its DNS records.
  *
  * @param {Bench} bench @param {MailSubject} subject
  */
-async function verifySender(bench, subject) {
+export async function verifySender(bench, subject) {
   await subject.call?.('POST', '/v1/domains', { domain: SENDER_DOMAIN, kind: 'email-send' });
   await bench.database.query(
     subject.database,
@@ -255,12 +265,7 @@ export const emailsOutLimit = emailRow('emails-out-limit', ({ relayPort }) =>
 
 export const emailsOut = emailRow(
   'emails-out',
-  ({ relayPort, ...options }) =>
-    startPosthorn({
-      ...options,
-      roles: ['all', 'all'],
-      more: { EMAIL_TRANSPORT: `smtp://127.0.0.1:${relayPort}?tls=off`, PLATFORM_DOMAIN: 'posthorn.example' },
-    }),
+  ({ relayPort, ...options }) => startPosthorn({ ...options, roles: ['all', 'all'], more: sendingTo(relayPort) }),
   verifySender,
 );
 
