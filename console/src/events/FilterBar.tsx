@@ -3,13 +3,14 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import { Choices } from '../kit/form/Choices';
 import { t, word } from '../kit/messages/t';
 import { PHONE, useMedia } from '../kit/use-media';
+import { DestinationPicker } from '../session/DestinationPicker';
 import { useSigned } from '../session/session';
 import type { EventSearch } from './columns';
 import { ErrorFilter } from './ErrorFilter';
 import { DIRECTIONS, type EventFilters, RANGES, readFilters, STATUSES, statusesOf } from './event-filters';
 import { ResponseFilter } from './ResponseFilter';
 import { SearchField } from './SearchField';
-import { ApplicationFilter, DestinationFilter } from './TargetFilters';
+import { ApplicationFilter } from './TargetFilters';
 
 /** Filters that only links can set, with their labels. Each of these filters is shown only while it is set. */
 const LINKED = [
@@ -71,7 +72,11 @@ export function FilterBar({ search, filters }: { search: EventSearch; filters: E
           placeholder={t('filter.any')}
           onChange={(event_type) => set({ event_type })}
         />
-        <DestinationFilter value={filters.destination ?? ''} onPick={(destination) => set({ destination })} />
+        <DestinationPicker
+          label={t('filter.destination')}
+          value={filters.destination ?? ''}
+          onPick={(destination) => set({ destination })}
+        />
         <ApplicationFilter value={filters.application ?? ''} onPick={(application) => set({ application })} />
         <Select
           label={t('fact.direction')}

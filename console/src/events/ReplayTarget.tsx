@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { t } from '../kit/messages/t';
-import { DestinationFilter } from './TargetFilters';
+import { DestinationPicker } from '../session/DestinationPicker';
 
 /** Choice between the original targets of an event (null), and one destination or URL (empty until it is picked). */
 export function ReplayTarget({
@@ -24,7 +24,7 @@ export function ReplayTarget({
       </label>
       {value !== null && (
         <>
-          <DestinationFilter value={value} onPick={onChange} />
+          <DestinationPicker label={t('filter.destination')} value={value} onPick={onChange} />
           <p className="quiet">{t('replay-to.hint')}</p>
         </>
       )}

@@ -14,38 +14,6 @@ interface TargetFilterProps {
   onPick: (id: string) => void;
 }
 
-/** Filter that finds a destination by name or URL. Also accepts an ad-hoc URL. */
-export function DestinationFilter({ value, onPick }: TargetFilterProps): ReactNode {
-  const { api, environment } = useSigned();
-  const [text, setText] = useState('');
-  const { data: options = [], error } = useQuery({
-    queryKey: ['pick', 'destinations', environment, text],
-    staleTime: STALE_MS,
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<PickerOption[]> => {
-      const { data } = await answered(
-        api.GET('/v1/destinations', {
-          params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } },
-          signal,
-        }),
-      );
-      return data.map(({ id, name, url }) => ({ id, label: name, ...(url !== null && { detail: url }) }));
-    },
-  });
-  const name = useResource(value)?.name;
-  return (
-    <Picker
-      label={t('filter.destination')}
-      value={value}
-      shown={name ?? value}
-      options={options}
-      fault={error}
-      onText={setText}
-      onPick={onPick}
-    />
-  );
-}
-
 /** Filter that finds an application by its name or its `uid`. */
 export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNode {
   const { api, environment } = useSigned();
@@ -61,12 +29,13 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
       return data.map(({ id, uid, name }) => ({ id, label: name, ...(uid !== null && { detail: uid }) }));
     },
   });
-  const name = useResource(value)?.name;
+  const resource = useResource(value);
+  const picked = options.find(({ id }) => id === value);
   return (
     <Picker
       label={t('filter.application')}
       value={value}
-      shown={name ?? value}
+      shown={resource?.name ?? picked?.label ?? value}
       options={options}
       fault={error}
       onText={setText}

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { answered } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
+import { DestinationPicker } from './DestinationPicker';
 import { useResource } from './ResourceName';
 import { useSigned } from './session';
 
-/** Queries the newest hundred destinations. */
+/** Queries the newest hundred destinations. Other destinations exist if `next_cursor` is not null. */
 export function useDestinationOptions(isAsked = true) {
   const { api, environment } = useSigned();
   return useQuery({
@@ -30,7 +31,10 @@ interface DestinationSelectProps {
   onChange: (id: string) => void;
 }
 
-/** Pick list of destinations. Shows why they could not be loaded, with a button that loads them again. */
+/**
+ * Pick list of destinations, or a field that searches them if there are more than a hundred. Shows why they could not be
+ * loaded, with a button that loads them again.
+ */
 export function DestinationSelect({
   label,
   value,
@@ -42,6 +46,18 @@ export function DestinationSelect({
 }: DestinationSelectProps): ReactNode {
   const { data, error } = useDestinationOptions();
   const name = useResource(value)?.name;
+  if (data?.next_cursor)
+    return (
+      <DestinationPicker
+        label={label}
+        value={value}
+        placeholder={none}
+        without={without}
+        isStrict
+        isRequired={isRequired}
+        onPick={onChange}
+      />
+    );
   const options = (data?.data ?? []).filter(({ id }) => !without.includes(id));
   return (
     <>

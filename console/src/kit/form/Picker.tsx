@@ -10,7 +10,8 @@ export interface PickerOption {
   detail?: string;
 }
 
-interface PickerProps {
+/** Props of `Picker`. */
+export interface PickerProps {
   label: string;
   /** Id of the picked option. Empty for none. */
   value: string;
@@ -25,6 +26,9 @@ interface PickerProps {
   fault?: object | null;
   /** Text of the empty field. */
   placeholder?: string;
+  /** Whether only options can be picked. Other text is removed when the user leaves the field. */
+  isStrict?: boolean;
+  isRequired?: boolean;
 }
 
 /** Combobox that searches by name and returns the id (ARIA combobox pattern with a listbox). */
@@ -37,6 +41,8 @@ export function Picker({
   onPick,
   fault = null,
   placeholder = t('picker.any'),
+  isStrict = false,
+  isRequired = false,
 }: PickerProps): ReactNode {
   const [text, setText] = useState<string | null>(null);
   const [chosen, setChosen] = useState(-1);
@@ -61,7 +67,10 @@ export function Picker({
     if (text === null) return;
     const typed = text.trim();
     const same = options.find(({ id, label: name }) => id === typed || name.toLowerCase() === typed.toLowerCase());
-    pick(typed === shown ? value : (same?.id ?? typed));
+    if (typed === shown) pick(value);
+    else if (same !== undefined) pick(same.id);
+    else if (!isStrict || typed === '') pick(typed);
+    else close();
   };
   const press = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -96,6 +105,7 @@ export function Picker({
         ref={field}
         id={`${list}-field`}
         role="combobox"
+        required={isRequired}
         aria-expanded={isOpen && options.length > 0}
         aria-controls={list}
         aria-autocomplete="list"
