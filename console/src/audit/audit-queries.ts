@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { answered, type Api, type Schemas, serviceNowMs } from '../api/client';
+import { useResourceNames } from '../session/ResourceName';
 import { useSigned } from '../session/session';
 import { asAuditQuery, type AuditFilters } from './audit-filters';
 import { namesIn } from './audit-sentence';
@@ -56,14 +57,10 @@ async function named<T>(page: Promise<Page<T>>, of: (item: T) => Named): Promise
 const withName = ({ id, name }: Named): Named => ({ id, name });
 
 /**
- * Functions that read one page of the resources of a type, with their names. The API has no names for resources of
- * types that are missing here.
+ * Functions that read one page of the resources of a type, with their names. Destinations, applications and endpoints,
+ * of which there can be many, are looked up by id instead. The API has no names for resources of other types.
  */
 const LISTS: Readonly<Record<string, ReadPage>> = {
-  destinations: (api, query, signal) =>
-    named(answered(api.GET('/v1/destinations', { params: { query }, signal })), withName),
-  app: (api, query, signal) => named(answered(api.GET('/v1/app', { params: { query }, signal })), withName),
-  endpoints: (api, query, signal) => named(answered(api.GET('/v1/endpoints', { params: { query }, signal })), withName),
   templates: (api, query, signal) => named(answered(api.GET('/v1/templates', { params: { query }, signal })), withName),
   topics: (api, query, signal) => named(answered(api.GET('/v1/topics', { params: { query }, signal })), withName),
   secrets: (api, query, signal) => named(answered(api.GET('/v1/secrets', { params: { query }, signal })), withName),
@@ -125,7 +122,10 @@ export function useNames(entries: readonly Entry[]): {
       queryFn: ({ signal }: { signal: AbortSignal }) => readAll(read, api, signal),
     })),
   });
+  const ids = useMemo(() => [...new Set(entries.flatMap(({ resource_id: id }) => id ?? []))], [entries]);
+  const lookedUp = useResourceNames(ids);
   const names = namesIn(entries);
+  for (const [id, name] of lookedUp) names.set(id, name);
   for (const { data = [] } of lists) for (const { id, name } of data) if (name !== '') names.set(id, name);
   const [members, keys] = ACTORS.map((type) => lists[known.findIndex((each) => each.type === type)]);
   return { names, members: members?.data ?? [], keys: keys?.data ?? [], fault: members?.error ?? keys?.error ?? null };

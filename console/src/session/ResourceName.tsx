@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { Fragment, type ReactNode } from 'react';
 import { answered, type Api, type Schemas } from '../api/client';
 import { PathLink } from '../kit/PathLink';
 import { IdLink } from '../kit/places';
 import { NameLookup } from './name-lookup';
-import { useSigned } from './session';
+import { type Signed, useSigned } from './session';
 
 type Resource = Omit<Schemas['NameItem'], 'id'>;
 
@@ -33,15 +33,10 @@ function lookupOf(api: Api): NameLookup<Schemas['NameItem']> {
   return made;
 }
 
-/**
- * Queries the name of the resource with an id, and for an application's endpoint the application. Undefined while it is
- * unknown, and for an id of a resource that does not exist or that has no name.
- */
-export function useResource(id: string): Resource | undefined {
-  const { api, environment, can } = useSigned();
+function resourceQuery(id: string, { api, environment, can }: Signed) {
   const prefix = id.split('_', 1)[0] ?? '';
   const read = ADMINISTERED[prefix];
-  const { data } = useQuery({
+  return queryOptions({
     queryKey: ['resource-name', environment, id],
     staleTime: STALE_MS,
     retry: false,
@@ -51,7 +46,26 @@ export function useResource(id: string): Resource | undefined {
         ? lookupOf(api).find(id)
         : { name: await read(api, id, signal), type: null, application: null },
   });
-  return data ?? undefined;
+}
+
+/**
+ * Queries the name of the resource with an id, and for an application's endpoint the application. Undefined while it is
+ * unknown, and for an id of a resource that does not exist or that has no name.
+ */
+export function useResource(id: string): Resource | undefined {
+  return useQuery(resourceQuery(id, useSigned())).data ?? undefined;
+}
+
+/** Queries the names of resources by their ids. Ids without a known name are missing in the result. */
+export function useResourceNames(ids: readonly string[]): ReadonlyMap<string, string> {
+  const session = useSigned();
+  const found = useQueries({ queries: ids.map((id) => resourceQuery(id, session)) });
+  return new Map(
+    ids.flatMap((id, index) => {
+      const name = found[index]?.data?.name;
+      return name === undefined || name === '' ? [] : [[id, name]];
+    }),
+  );
 }
 
 /** Shows the name of a resource, or its id while the name is unknown. It is not a link: put it inside of one. */
