@@ -167,7 +167,7 @@ const OPENAPI = JSON.stringify({
     expect(await shown.violations('07-list')).toEqual([]);
     await page.getByLabel('Name or UID starts with').fill('broken');
     await page.keyboard.press('Enter');
-    await page.getByText('1 total').waitFor();
+    await page.locator('.heading .count').getByText('1', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Broken Inc.' }).click();
     await tab('Replay');
     const recover = page.getByRole('form', { name: 'Retry failed' });
@@ -222,7 +222,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'Delete: Acme Corporation' }).click();
     await page.getByRole('dialog').getByLabel(/^Type/).fill('Acme Corporation');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('1 total').waitFor();
+    await page.locator('.heading .count').getByText('1', { exact: true }).waitFor();
     expect((await server.api('GET', '/v1/app/customer-42')).status).toBe(404);
   });
 
@@ -324,7 +324,7 @@ const OPENAPI = JSON.stringify({
     await page.getByRole('button', { name: 'Restore' }).waitFor();
     await shown.open('event-types?archived=true');
     await page.getByRole('link', { name: 'order.shipped' }).waitFor();
-    await page.getByText('1 total').waitFor({ state: 'detached' });
+    await page.locator('.heading .count').getByText('1', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('a user with the role read sees no button that the API would refuse, in German', async () => {

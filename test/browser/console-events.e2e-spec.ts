@@ -410,7 +410,7 @@ const KEPT = 'Headers are stored for failed attempts only.';
       await page
         .locator('main')
         .locator(
-          'img, script, svg:not(.density > .icon), iframe, object, embed, video, audio, form[action], base, meta, link',
+          'img, script, svg:not(:is(.density, .copy-icon) > .icon), iframe, object, embed, video, audio, form[action], base, meta, link',
         )
         .count(),
     ).toBe(0);

@@ -58,11 +58,12 @@ export function ApplicationLayout(): ReactNode {
           <p className="ids">
             {data.uid !== null && (
               <span className="actions">
-                <code>{data.uid}</code> <CopyButton text={data.uid} label={t('copy')} />
+                <span className="quiet">{t('application.uid')}</span> <code>{data.uid}</code>{' '}
+                <CopyButton text={data.uid} />
               </span>
             )}
             <span className="actions">
-              <code>{data.id}</code> <CopyButton text={data.id} label={t('copy')} />
+              <span className="quiet">{t('column.id')}</span> <code>{data.id}</code> <CopyButton text={data.id} />
             </span>
             <PathLink to={`/${env}/events`} search={{ application: data.id }}>
               {t('application.events')}

@@ -5,6 +5,7 @@ import type { Schemas } from '../api/client';
 import { sectionReference } from '../api/reference';
 import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { formatCount } from '../kit/format-count';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
 import { usePreferences } from '../kit/preferences';
@@ -34,9 +35,7 @@ export function ApplicationsScreen(): ReactNode {
       <div className="heading">
         <h1>{t('nav.applications')}</h1>
         {count && rows.length > 0 && (
-          <span className="count">
-            {t(count.is_capped ? 'list.count-capped' : 'list.count', { count: count.value })}
-          </span>
+          <span className="count">{formatCount({ count: count.value, is_capped: count.is_capped })}</span>
         )}
         {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>

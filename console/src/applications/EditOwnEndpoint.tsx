@@ -70,7 +70,7 @@ function Form({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
         });
       }}
     >
-      <h2>{t('edit')}</h2>
+      <h2>{t('own-endpoint.edit')}</h2>
       <EndpointFields draft={draft} hasUrl={of.url !== null} filterFault={filterFault} onChange={set} />
       {delivery !== null && (
         <>

@@ -93,7 +93,7 @@ function Facts({ of }: { of: OwnEndpoint }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+          <code>{of.id}</code> <CopyButton text={of.id} />
         </dd>
       </div>
       {of.uid !== null && (

@@ -114,7 +114,7 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+          <code>{of.id}</code> <CopyButton text={of.id} />
         </dd>
       </div>
       {of.url !== null && (
@@ -124,7 +124,7 @@ function Settings({ of }: { of: DestinationDetail }): ReactNode {
             <code className="clamped" title={of.url}>
               {of.url}
             </code>{' '}
-            <CopyButton text={of.url} label={t('copy')} />
+            <CopyButton text={of.url} />
           </dd>
         </div>
       )}

@@ -97,7 +97,7 @@ function Facts({ domain }: { domain: Domain }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{domain.id}</code> <CopyButton text={domain.id} label={t('copy')} />
+          <code>{domain.id}</code> <CopyButton text={domain.id} />
         </dd>
       </div>
     </dl>
@@ -113,16 +113,16 @@ function Records({ domain }: { domain: Domain }): ReactNode {
   });
   return (
     <section aria-labelledby="records">
-      <h2 id="records">{t('domain.records')}</h2>
-      <p className="quiet">{t('domain.records-text')}</p>
-      <p className="actions">
+      <div className="heading">
+        <h2 id="records">{t('domain.records')}</h2>
+        <span role="status">{isPending ? t('domain.checking') : isSuccess ? t('domain.checked-now') : ''}</span>
         {can('admin') && (
           <button type="button" disabled={isPending} onClick={() => mutate()}>
             {t('domain.check')}
           </button>
         )}
-        <span role="status">{isPending ? t('domain.checking') : isSuccess ? t('domain.checked-now') : ''}</span>
-      </p>
+      </div>
+      <p className="quiet">{t('domain.records-text')}</p>
       <FaultLine fault={error} />
       <ul className="records">
         {domain.records.map((record) => (
@@ -172,8 +172,7 @@ function RecordField({ label, of, children }: { label: string; of: DomainRecord;
     <>
       <dt>{label}</dt>
       <dd>
-        <code>{children}</code>{' '}
-        <CopyButton text={children} label={t('copy')} name={`${t('copy')} ${label} ${of.type} ${of.name}`} />
+        <code>{children}</code> <CopyButton text={children} name={`${t('copy')} ${label} ${of.type} ${of.name}`} />
       </dd>
     </>
   );

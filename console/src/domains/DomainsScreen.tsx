@@ -141,7 +141,7 @@ function ingestColumns(): Column<Schemas['IngestDomainDetail']>[] {
       cell: ({ prefix }) => (
         <span className="copied-cell">
           <code>{prefix}</code>
-          <CopyButton text={prefix} label={t('copy')} name={`${t('copy')}: ${prefix}`} />
+          <CopyButton text={prefix} name={`${t('copy')}: ${prefix}`} />
         </span>
       ),
       full: ({ prefix }) => prefix,

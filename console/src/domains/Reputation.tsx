@@ -13,6 +13,11 @@ import { EditThresholds } from './EditThresholds';
 import { formatRate, levelOf } from './reputation-draft';
 
 const WINDOWS = ['last_24_hours', 'last_7_days'] as const;
+/** Rates with the field of their count, and their labels. */
+const RATES = [
+  ['bounce_rate', 'bounced', 'reputation.bounces'],
+  ['complaint_rate', 'complained', 'reputation.complaints'],
+] as const;
 
 /** Mail volume, bounces and complaints of a domain, with their limits. */
 export function Reputation({ domain }: { domain: Domain }): ReactNode {
@@ -46,7 +51,10 @@ export function Reputation({ domain }: { domain: Domain }): ReactNode {
               {t('reputation.resumed')} <Time at={data.resumed_at} />
             </p>
           )}
-          <p className="quiet">{t('reputation.counted')}</p>
+          <p className="quiet">
+            {data.reputation !== 'healthy' && t('reputation.none-text', { count: data.thresholds.minimum_sent })}{' '}
+            {t('reputation.counted')}
+          </p>
         </>
       )}
     </section>
@@ -114,78 +122,71 @@ function limitsOf(
   };
 }
 
+/** Volumes of a domain. Each rate has its limits in the head of its row, so that the table fits on phones. */
 function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
   const { language } = usePreferences();
   const { thresholds } = reputation;
   const count = new Intl.NumberFormat(language);
   return (
-    <div className="scroll" tabIndex={0} role="group" aria-labelledby="reputation">
-      <table className="plain">
-        <thead>
-          <tr>
-            <th scope="col">{t('filter.range')}</th>
-            <th scope="col" className="numeric">
-              {t('reputation.sent')}
+    <table className="plain reputation" aria-labelledby="reputation">
+      <thead>
+        <tr>
+          <td />
+          {WINDOWS.map((name) => (
+            <th key={name} scope="col" className="numeric">
+              {t(`reputation.${name}`)}
             </th>
-            <th scope="col" className="numeric">
-              {t('reputation.delivered')}
-            </th>
-            <th scope="col" className="numeric">
-              {t('reputation.bounces')}
-            </th>
-            <th scope="col" className="numeric">
-              {t('reputation.complaints')}
-            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {(['sent', 'delivered'] as const).map((what) => (
+          <tr key={what}>
+            <th scope="row">{t(`reputation.${what}`)}</th>
+            {WINDOWS.map((name) => (
+              <td key={name} className="numeric">
+                {count.format(reputation[name][what])}
+              </td>
+            ))}
           </tr>
-        </thead>
-        <tbody>
-          {WINDOWS.map((name) => {
-            const volume = reputation[name];
-            return (
-              <tr key={name}>
-                <th scope="row">{t(`reputation.${name}`)}</th>
-                <td className="numeric">{count.format(volume.sent)}</td>
-                <td className="numeric">{count.format(volume.delivered)}</td>
-                {(['bounce_rate', 'complaint_rate'] as const).map((rate) => (
-                  <td key={rate} className="numeric">
-                    <Rate
-                      count={rate === 'bounce_rate' ? volume.bounced : volume.complained}
-                      rate={volume[rate]}
-                      level={
-                        name === 'last_24_hours' && reputation.reputation !== 'healthy'
-                          ? levelOf(volume[rate], volume.sent, limitsOf(thresholds, rate))
-                          : 'none'
-                      }
-                    />
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">{t('reputation.warning-at')}</th>
-            <td colSpan={2} className="numeric">
-              {t('reputation.from', { count: thresholds.minimum_sent })}
-            </td>
-            <td className="numeric">{formatRate(thresholds.bounce_rate_warning, language)}</td>
-            <td className="numeric">{formatRate(thresholds.complaint_rate_warning, language)}</td>
+        ))}
+        {RATES.map(([rate, counted, label]) => (
+          <tr key={rate}>
+            <th scope="row">
+              {t(label)}
+              <span className="quiet">{limitText(thresholds, rate, language)}</span>
+            </th>
+            {WINDOWS.map((name) => (
+              <td key={name} className="numeric">
+                <Rate
+                  count={reputation[name][counted]}
+                  rate={reputation[name][rate]}
+                  level={
+                    name === 'last_24_hours' && reputation.reputation !== 'healthy'
+                      ? levelOf(reputation[name][rate], reputation[name].sent, limitsOf(thresholds, rate))
+                      : 'none'
+                  }
+                />
+              </td>
+            ))}
           </tr>
-          <tr>
-            <th scope="row">{t('reputation.pause-at')}</th>
-            <td colSpan={2} />
-            <td className="numeric">{pauseAt(thresholds.bounce_rate_pause, language)}</td>
-            <td className="numeric">{pauseAt(thresholds.complaint_rate_pause, language)}</td>
-          </tr>
-        </tfoot>
-      </table>
-    </div>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-function pauseAt(limit: number | null, language: string): string {
-  return limit === null ? t('reputation.never') : formatRate(limit, language);
+/** Describes the limits of a rate in words. */
+function limitText(
+  thresholds: DomainReputation['thresholds'],
+  rate: 'bounce_rate' | 'complaint_rate',
+  language: string,
+): string {
+  const warning = formatRate(thresholds[`${rate}_warning`], language);
+  const pause = thresholds[`${rate}_pause`];
+  return pause === null
+    ? t('reputation.warning-only', { warning })
+    : t('reputation.limit-values', { warning, pause: formatRate(pause, language) });
 }
 
 interface RateProps {
@@ -197,13 +198,15 @@ interface RateProps {
 function Rate({ count, rate, level }: RateProps): ReactNode {
   const { language } = usePreferences();
   return (
-    <span className="number">
-      {new Intl.NumberFormat(language).format(count)} ({formatRate(rate, language)}){' '}
+    <>
+      <span className="number">
+        {new Intl.NumberFormat(language).format(count)} ({formatRate(rate, language)})
+      </span>{' '}
       {(level === 'warning' || level === 'pause') && (
         <span className={`status ${level === 'pause' ? 'bad' : 'busy'}`}>
           <span aria-hidden="true">!</span> {t(`reputation.level.${level}`)}
         </span>
       )}
-    </span>
+    </>
   );
 }

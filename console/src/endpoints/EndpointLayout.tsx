@@ -62,8 +62,7 @@ export function EndpointLayout(): ReactNode {
             <Actions of={data} />
           </div>
           <p className="receive-url">
-            <span className="quiet">{t('endpoint.url')}</span> <code>{data.url}</code>{' '}
-            <CopyButton text={data.url} label={t('copy')} />
+            <span className="quiet">{t('endpoint.url')}</span> <code>{data.url}</code> <CopyButton text={data.url} />
           </p>
           {data.status !== 'active' && (
             <p className="why">{t(data.status === 'paused' ? 'endpoint.paused-why' : 'endpoint.disabled-why')}</p>

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { sectionReference } from '../api/reference';
 import { EmptyState } from '../kit/empty/EmptyState';
 import { FaultLine } from '../kit/form/FaultLine';
+import { formatCount } from '../kit/format-count';
 import { ListSkeleton } from '../kit/load/Skeleton';
 import { t, word } from '../kit/messages/t';
 import { TextFilter } from '../kit/TextFilter';
@@ -29,9 +30,7 @@ export function EndpointsScreen(): ReactNode {
       <div className="heading">
         <h1>{t('nav.endpoints')}</h1>
         {count && rows.length > 0 && (
-          <span className="count">
-            {t(count.is_capped ? 'list.count-capped' : 'list.count', { count: count.value })}
-          </span>
+          <span className="count">{formatCount({ count: count.value, is_capped: count.is_capped })}</span>
         )}
         {can('write') && !isEmpty && (
           <button type="button" className="primary" onClick={() => setCreating(true)}>

@@ -70,7 +70,7 @@ function Facts({ of }: { of: RequestDetail }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+          <code>{of.id}</code> <CopyButton text={of.id} />
         </dd>
       </div>
       {of.status !== 'too_large' && (

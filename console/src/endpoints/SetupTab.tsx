@@ -43,7 +43,7 @@ function Steps({ endpoint, preset }: { endpoint: EndpointDetail; preset: Preset 
       <li>
         <strong>{preset === null ? t('steps.url-own') : t('steps.url', { provider: preset.name })}</strong>
         <p>
-          <code>{endpoint.url}</code> <CopyButton text={endpoint.url} label={t('copy')} />
+          <code>{endpoint.url}</code> <CopyButton text={endpoint.url} />
         </p>
         {preset?.checks_url && <p className="quiet">{t('steps.checks-url')}</p>}
         {handshake !== null && handshake !== 'static' && <p className="quiet">{t('steps.handshake', { handshake })}</p>}
@@ -116,7 +116,7 @@ function Facts({ of, preset }: { of: EndpointDetail; preset: Preset | null }): R
         <div>
           <dt>{t('column.id')}</dt>
           <dd>
-            <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+            <code>{of.id}</code> <CopyButton text={of.id} />
           </dd>
         </div>
         <div>

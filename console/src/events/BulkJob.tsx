@@ -4,12 +4,12 @@ import { answered } from '../api/client';
 import { Confirm } from '../kit/dialog/Confirm';
 import { Dialog } from '../kit/dialog/Dialog';
 import { FaultLine } from '../kit/form/FaultLine';
+import { formatCount } from '../kit/format-count';
 import { t } from '../kit/messages/t';
 import { PathLink } from '../kit/PathLink';
 import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
 import type { EventQuery } from './event-filters';
-import { formatCount } from './format-count';
 
 interface BulkJobProps {
   action: 'replay' | 'recover' | 'cancel';

@@ -151,7 +151,7 @@ function Facts({ event }: { event: EventDetail }): ReactNode {
             <div key={label}>
               <dt>{label}</dt>
               <dd>
-                {shown || <code>{value}</code>} <CopyButton text={value} label={t('copy')} />
+                {shown || <code>{value}</code>} <CopyButton text={value} />
               </dd>
             </div>
           ),

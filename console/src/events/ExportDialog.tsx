@@ -4,6 +4,7 @@ import type { EventItem } from '../api/client';
 import { download } from '../kit/copy';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { formatCount } from '../kit/format-count';
 import { t } from '../kit/messages/t';
 import { useSecondsLeft } from '../kit/time/use-seconds-left';
 import { useSigned } from '../session/session';
@@ -11,7 +12,6 @@ import { collectEvents, EXPORT_MAX } from './collect-events';
 import type { EventQuery } from './event-filters';
 import { countOf, pageOf } from './event-list';
 import { type ExportFormat, FORMATS, headOf, linesOf } from './export-format';
-import { formatCount } from './format-count';
 
 /** Events to export: the loaded rows, or all results of a query. */
 export type Exported = { rows: readonly EventItem[] } | { query: EventQuery };

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
+import { formatCount } from '../kit/format-count';
 import { t } from '../kit/messages/t';
 import type { EventList } from './event-list';
-import { formatCount } from './format-count';
 
 /**
  * Notice of new events that the list does not show yet, with a button that shows them. Events that were only counted

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { answered, type EventItem, serviceNowMs } from '../api/client';
 import { doToMany } from '../api/do-to-many';
 import { Confirm } from '../kit/dialog/Confirm';
+import { formatCount } from '../kit/format-count';
 import { t } from '../kit/messages/t';
 import { randomUuid } from '../kit/random-uuid';
 import { useSigned } from '../session/session';
@@ -9,7 +10,6 @@ import { BulkJob } from './BulkJob';
 import { asFixedQuery, type EventFilters, type EventQuery } from './event-filters';
 import { useCount } from './event-list';
 import { ExportDialog } from './ExportDialog';
-import { formatCount } from './format-count';
 import { replayTo } from './replay-to';
 import { ReplayTarget } from './ReplayTarget';
 

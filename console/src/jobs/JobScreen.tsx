@@ -142,7 +142,7 @@ function Asked({ of }: { of: Job }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{of.id}</code> <CopyButton text={of.id} label={t('copy')} />
+          <code>{of.id}</code> <CopyButton text={of.id} />
         </dd>
       </div>
       {of.endpoint !== null && (

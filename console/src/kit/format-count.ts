@@ -1,4 +1,4 @@
-import { preferences } from '../kit/preferences';
+import { preferences } from './preferences';
 
 /** Returns a count, with a plus sign if it is capped: `10,000+`. */
 export function formatCount({ count, is_capped: isCapped }: { count: number; is_capped: boolean }): string {

@@ -46,7 +46,7 @@ export function AliasScreen(): ReactNode {
         <>
           <div className="heading">
             <h1>
-              {data.address} <CopyButton text={data.address} label={t('copy')} />
+              {data.address} <CopyButton text={data.address} />
             </h1>
             <Actions alias={data} />
           </div>
@@ -107,7 +107,7 @@ function Facts({ alias }: { alias: Alias }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{alias.id}</code> <CopyButton text={alias.id} label={t('copy')} />
+          <code>{alias.id}</code> <CopyButton text={alias.id} />
         </dd>
       </div>
       <div>

@@ -115,14 +115,14 @@ function Facts({ email }: { email: EmailDetail }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{email.id}</code> <CopyButton text={email.id} label={t('copy')} />
+          <code>{email.id}</code> <CopyButton text={email.id} />
         </dd>
       </div>
       {email.message_id && (
         <div>
           <dt>Message-ID</dt>
           <dd>
-            <code>{email.message_id}</code> <CopyButton text={email.message_id} label={t('copy')} />
+            <code>{email.message_id}</code> <CopyButton text={email.message_id} />
           </dd>
         </div>
       )}

@@ -5,6 +5,7 @@ import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
 import { formatDuration } from '../kit/time/format';
+import { RelativeTime } from '../kit/time/RelativeTime';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { Addresses } from './Addresses';
@@ -97,7 +98,7 @@ function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNod
     { id: 'number', label: t('email.attempt'), cell: ({ number }) => number, isNumeric: true },
     { id: 'code', label: t('email.code'), cell: ({ status }) => codeWord(status) },
     { id: 'said', label: t('attempt.answer'), cell: ({ response_excerpt: said }) => said ?? '–', wraps: true },
-    { id: 'at', label: t('email.when'), cell: ({ at }) => <Time at={at} /> },
+    { id: 'at', label: t('email.when'), cell: ({ at }) => <RelativeTime at={at} /> },
     {
       id: 'took',
       label: t('email.took'),

@@ -2,13 +2,17 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { SERVICE } from '../api/client';
 import { FaultLine } from '../kit/form/FaultLine';
 import { t } from '../kit/messages/t';
-import { MailFrame } from './MailFrame';
+import { type FrameWidth, MailFrame } from './MailFrame';
 
-/**
- * Shows HTML in an isolated document that runs no code and sends no requests. The user can choose the width of a
- * desktop window or of a phone.
- */
-export function HtmlView({ html, view }: { html: string; view: () => Promise<string> }): ReactNode {
+interface HtmlViewProps {
+  html: string;
+  width: FrameWidth;
+  /** Creates a temporary page that shows the HTML, and returns its token. */
+  view: () => Promise<string>;
+}
+
+/** Shows HTML in an isolated document that runs no code and sends no requests. */
+export function HtmlView({ html, width, view }: HtmlViewProps): ReactNode {
   const [token, setToken] = useState<string | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const ask = useRef(view);
@@ -28,7 +32,7 @@ export function HtmlView({ html, view }: { html: string; view: () => Promise<str
     <>
       <FaultLine fault={fault} />
       {token === null && fault === null && <p role="status">{t('loading')}</p>}
-      <MailFrame html={html}>
+      <MailFrame html={html} width={width}>
         {token !== null && (
           <iframe
             sandbox=""

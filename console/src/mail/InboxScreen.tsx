@@ -68,7 +68,7 @@ function AliasTable({ rows }: { rows: readonly Alias[] }): ReactNode {
           <Link to="/$env/inbox/$alias" params={{ env, alias: id }}>
             {address}
           </Link>
-          <CopyButton text={address} label={t('copy')} name={`${t('copy')}: ${address}`} />
+          <CopyButton text={address} name={`${t('copy')}: ${address}`} />
         </span>
       ),
       full: ({ address }) => address,

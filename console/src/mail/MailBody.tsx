@@ -9,6 +9,7 @@ import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
 import { Files, type MailFile } from './Files';
 import { HtmlView } from './HtmlView';
+import { type FrameWidth, FrameWidths } from './MailFrame';
 
 /** Content of a sent or received message. */
 export interface MailBodyProps {
@@ -30,6 +31,7 @@ const SHOWN_MAX = 200_000;
 /** Tabs with the views of a message: HTML, text, HTML source, headers, raw message and files. */
 export function MailBody({ html, text, headers, files, isTruncated, rawPath, view }: MailBodyProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
+  const [width, setWidth] = useState<FrameWidth>('wide');
   const tabs: Tab[] = [
     ...(html === null ? [] : (['html'] as const)),
     ...(text === null ? [] : (['text'] as const)),
@@ -56,10 +58,11 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
             </button>
           ))}
         </span>
+        {tab === 'html' && <FrameWidths chosen={width} onChoose={setWidth} />}
         {copied !== null && <CopyButton text={copied} label={t('copy')} />}
       </div>
       {isTruncated && <p className="why">{t('mail.truncated')}</p>}
-      {tab === 'html' && html !== null && <HtmlView html={html} view={view} />}
+      {tab === 'html' && html !== null && <HtmlView html={html} width={width} view={view} />}
       {tab === 'text' && <LongText text={text ?? ''} label={t('mail.tab.text')} />}
       {tab === 'source' && <LongText text={html ?? ''} label={t('mail.tab.source')} />}
       {tab === 'headers' && <Headers headers={headers} />}

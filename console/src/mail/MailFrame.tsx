@@ -1,29 +1,53 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { t } from '../kit/messages/t';
 
 /** Match remote resources and links in the HTML of a message. Remote resources are not loaded. */
 const REMOTE = /(?:src|background|srcset)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?(?:https?:)?\/\//i;
 const LINKS = /<a\s[^<>]*href/i;
 
-/** Border of a rendered message, as wide as a desktop window or a phone. `children` is the frame. */
-export function MailFrame({ html, children }: { html: string; children: ReactNode }): ReactNode {
-  const [isPhone, setPhone] = useState(false);
+/** Width of a rendered message: that of a desktop window or of a phone. */
+export type FrameWidth = 'wide' | 'phone';
+
+interface MailFrameProps {
+  html: string;
+  width: FrameWidth;
+  /** The frame, or false if there is none yet. */
+  children: ReactNode;
+}
+
+/** Border of a rendered message, with a note about what the frame does not load. */
+export function MailFrame({ html, width, children }: MailFrameProps): ReactNode {
   return (
     <>
-      <div className="mail-views">
-        <span role="group" aria-label={t('mail.width')}>
-          <button type="button" className="small" aria-pressed={!isPhone} onClick={() => setPhone(false)}>
-            {t('mail.width.wide')}
-          </button>
-          <button type="button" className="small" aria-pressed={isPhone} onClick={() => setPhone(true)}>
-            {t('mail.width.phone')}
-          </button>
-        </span>
-        {(REMOTE.test(html) || LINKS.test(html)) && (
-          <span className="quiet">{t(REMOTE.test(html) ? 'mail.remote' : 'mail.links')}</span>
-        )}
-      </div>
-      {children !== false && <div className={isPhone ? 'mail-frame phone' : 'mail-frame'}>{children}</div>}
+      {children !== false && <div className={width === 'phone' ? 'mail-frame phone' : 'mail-frame'}>{children}</div>}
+      {(REMOTE.test(html) || LINKS.test(html)) && (
+        <p className="quiet">{t(REMOTE.test(html) ? 'mail.remote' : 'mail.links')}</p>
+      )}
     </>
+  );
+}
+
+/** Buttons that choose the width of a rendered message. */
+export function FrameWidths({
+  chosen,
+  onChoose,
+}: {
+  chosen: FrameWidth;
+  onChoose: (width: FrameWidth) => void;
+}): ReactNode {
+  return (
+    <span role="group" aria-label={t('mail.width')}>
+      {(['wide', 'phone'] as const).map((width) => (
+        <button
+          key={width}
+          type="button"
+          className="small"
+          aria-pressed={width === chosen}
+          onClick={() => onChoose(width)}
+        >
+          {t(`mail.width.${width}`)}
+        </button>
+      ))}
+    </span>
   );
 }

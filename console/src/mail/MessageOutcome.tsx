@@ -6,12 +6,12 @@ import { useSigned } from '../session/session';
 import { Addresses } from './Addresses';
 import type { MessageDetail } from './mail-queries';
 
-/** Outcome of a message: its deliveries, the copies for forward addresses, and the automatic reply. */
+/** Facts about the outcome of a message: its deliveries, the copies for forward addresses, and the automatic reply. */
 export function MessageOutcome({ message }: { message: MessageDetail }): ReactNode {
   const { environment: env } = useSigned();
   const { status, forwards, auto_reply: reply, in_reply_to_email_id: origin } = message;
   return (
-    <dl className="facts">
+    <>
       {status !== 'received' && status !== 'quarantined' && (
         <div>
           <dt>{t('message.delivery')}</dt>
@@ -68,6 +68,6 @@ export function MessageOutcome({ message }: { message: MessageDetail }): ReactNo
           </dd>
         </div>
       )}
-    </dl>
+    </>
   );
 }

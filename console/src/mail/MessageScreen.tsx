@@ -65,7 +65,6 @@ function Shown({ message, alias }: { message: MessageDetail; alias: string }): R
       )}
       {message.parse_error !== null && <p className="why">{message.parse_error}</p>}
       {message.auto_submitted && <p className="quiet">{t('message.automatic')}</p>}
-      <MessageOutcome message={message} />
       <Facts message={message} />
       <Verdicts message={message} />
       <MailBody
@@ -112,6 +111,7 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
   ];
   return (
     <dl className="facts">
+      <MessageOutcome message={message} />
       {people.map(
         ([label, addresses]) =>
           addresses.some(Boolean) && (
@@ -141,14 +141,14 @@ function Facts({ message }: { message: MessageDetail }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{message.id}</code> <CopyButton text={message.id} label={t('copy')} />
+          <code>{message.id}</code> <CopyButton text={message.id} />
         </dd>
       </div>
       {message.message_id !== null && (
         <div>
           <dt>Message-ID</dt>
           <dd>
-            <code>{message.message_id}</code> <CopyButton text={message.message_id} label={t('copy')} />
+            <code>{message.message_id}</code> <CopyButton text={message.message_id} />
           </dd>
         </div>
       )}

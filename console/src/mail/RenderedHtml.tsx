@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { t } from '../kit/messages/t';
-import { MailFrame } from './MailFrame';
+import { type FrameWidth, MailFrame } from './MailFrame';
 import { plainHtmlOf, STYLE_KEPT, withoutUrls } from './preview-html';
 
 /** The sanitizing parser of browsers (HTML Sanitizer API), which TypeScript does not describe yet. */
@@ -18,7 +18,7 @@ const BODY_ATTRIBUTES = ['class', 'bgcolor', 'dir', STYLE_KEPT];
  * Preview of HTML that is not sent yet. The browser's sanitizer removes all code. The frame runs no scripts, and inherits
  * the policy of the page, which blocks all requests to other hosts.
  */
-export function RenderedHtml({ html }: { html: string }): ReactNode {
+export function RenderedHtml({ html, width }: { html: string; width: FrameWidth }): ReactNode {
   const frame = useRef<HTMLIFrameElement>(null);
   const parse = (Document as unknown as { parseHTML?: ParseHtml }).parseHTML;
   const show = (): void => {
@@ -28,7 +28,7 @@ export function RenderedHtml({ html }: { html: string }): ReactNode {
   useEffect(show, [html]);
   if (parse === undefined) return <p className="empty">{t('template.preview-send')}</p>;
   return (
-    <MailFrame html={html}>
+    <MailFrame html={html} width={width}>
       {/* Firefox replaces the empty document of a new frame, and then reports it as loaded. */}
       <iframe ref={frame} sandbox="allow-same-origin" title={t('mail.frame')} onLoad={show} />
     </MailFrame>

@@ -7,9 +7,17 @@ import { Status } from '../kit/status/Status';
 import { useSigned } from '../session/session';
 import { HtmlView } from './HtmlView';
 import { useEmail, useEmailContent } from './mail-queries';
+import type { FrameWidth } from './MailFrame';
+
+interface SentTestProps {
+  id: string;
+  /** True if the template was rendered again since. */
+  isOutdated: boolean;
+  width: FrameWidth;
+}
 
 /** A test email of a template, exactly as it was sent. */
-export function SentTest({ id, isOutdated }: { id: string; isOutdated: boolean }): ReactNode {
+export function SentTest({ id, isOutdated, width }: SentTestProps): ReactNode {
   const { api, environment: env } = useSigned();
   const { data, error } = useEmail(id);
   const content = useEmailContent(id, data !== undefined && data.size_bytes > 0);
@@ -26,6 +34,7 @@ export function SentTest({ id, isOutdated }: { id: string; isOutdated: boolean }
       {content.data ? (
         <HtmlView
           html={content.data.html ?? ''}
+          width={width}
           view={async () => (await answered(api.GET('/v1/emails/{id}/view', { params: { path: { id } } }))).token}
         />
       ) : (

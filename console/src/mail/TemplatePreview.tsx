@@ -4,6 +4,7 @@ import { FaultLine } from '../kit/form/FaultLine';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
+import { type FrameWidth, FrameWidths } from './MailFrame';
 import { RenderedHtml } from './RenderedHtml';
 import { SentTest } from './SentTest';
 import { sampleOf, withMissing } from './template-draft';
@@ -103,6 +104,7 @@ interface OutputProps {
 
 function Output({ rendered, sent }: OutputProps): ReactNode {
   const [chosen, setChosen] = useState<Tab | null>(null);
+  const [width, setWidth] = useState<FrameWidth>('wide');
   const sentId = sent?.id;
   useEffect(() => {
     if (sentId !== undefined) setChosen('sent');
@@ -136,9 +138,12 @@ function Output({ rendered, sent }: OutputProps): ReactNode {
             </button>
           ))}
         </span>
+        {(tab === 'html' || tab === 'sent') && <FrameWidths chosen={width} onChoose={setWidth} />}
       </div>
-      {tab === 'html' && <RenderedHtml html={rendered.html ?? ''} />}
-      {tab === 'sent' && sent !== null && <SentTest key={sent.id} id={sent.id} isOutdated={sent.of !== rendered} />}
+      {tab === 'html' && <RenderedHtml html={rendered.html ?? ''} width={width} />}
+      {tab === 'sent' && sent !== null && (
+        <SentTest key={sent.id} id={sent.id} isOutdated={sent.of !== rendered} width={width} />
+      )}
       {(tab === 'text' || tab === 'source') && (
         <pre className="mail-text" tabIndex={0} role="group" aria-label={t(`mail.tab.${tab}`)}>
           {tab === 'text' ? rendered.text : rendered.html}

@@ -50,7 +50,7 @@ function Facts({ topic }: { topic: Topic }): ReactNode {
       <div>
         <dt>{t('topic.key')}</dt>
         <dd>
-          <code>{topic.key}</code> <CopyButton text={topic.key} label={t('copy')} />
+          <code>{topic.key}</code> <CopyButton text={topic.key} />
         </dd>
       </div>
       <div>
@@ -66,7 +66,7 @@ function Facts({ topic }: { topic: Topic }): ReactNode {
       <div>
         <dt>{t('column.id')}</dt>
         <dd>
-          <code>{topic.id}</code> <CopyButton text={topic.id} label={t('copy')} />
+          <code>{topic.id}</code> <CopyButton text={topic.id} />
         </dd>
       </div>
     </dl>

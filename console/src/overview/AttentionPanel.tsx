@@ -33,7 +33,7 @@ export function AttentionPanel({
     <section className="attention" aria-labelledby="attention">
       <div className="heading">
         <h2 id="attention">
-          {t('overview.attention')} {concerns.length > 0 && <span className="tag">{concerns.length}</span>}
+          {t('overview.attention')} {concerns.length > 0 && !hasMore && <span className="tag">{concerns.length}</span>}
         </h2>
         {hasMore && (
           <button type="button" aria-expanded={isAll} onClick={() => setAll(!isAll)}>

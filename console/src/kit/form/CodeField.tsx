@@ -21,6 +21,7 @@ interface CodeFieldProps {
   value: string;
   onChange: (value: string) => void;
   language?: CodeLanguage;
+  /** Maximum height in lines. The field grows with its text. */
   rows?: number;
   /** The error, and its line if known. */
   fault?: JsonFault | null;
@@ -34,6 +35,7 @@ interface CodeFieldProps {
   ref?: Ref<CodeFieldHandle>;
 }
 
+const ROWS_MIN = 5;
 const NO_COMPLETIONS: readonly CodeCompletion[] = [];
 
 /**
@@ -45,6 +47,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
   const { label, value, onChange, language = 'json', rows = 12, fault = null, onRun, isReadOnly = false, ref } = props;
   const { completions = NO_COMPLETIONS } = props;
   const id = useId();
+  const shownRows = Math.min(rows, Math.max(value.split('\n').length + 1, ROWS_MIN));
   const ids = { id, labelId: `${id}-label`, notesId: `${id}-hint` };
   const field = useRef<HTMLTextAreaElement>(null);
   const host = useRef<HTMLDivElement>(null);
@@ -78,7 +81,7 @@ export function CodeField(props: CodeFieldProps): ReactNode {
       </label>
       <div
         className={`code-box ${language}${fault === null ? '' : ' faulty'}`}
-        style={{ height: `calc(${rows} * 1.5em + 1rem + 2px)` }}
+        style={{ height: `calc(${shownRows} * 1.5em + 1rem + 2px)` }}
       >
         <div ref={host} className="code-host" />
         {editor === null && (

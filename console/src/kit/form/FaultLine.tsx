@@ -57,7 +57,7 @@ function FaultBox({ of: { faults, names } }: { of: FaultGroup }): ReactNode {
       {request !== '' && (
         <p className="quiet">
           {t('fault.request')} <code>{request}</code>{' '}
-          <CopyButton text={request} label={t('copy')} name={`${t('copy')}: ${t('fault.request')}`} />
+          <CopyButton text={request} name={`${t('copy')}: ${t('fault.request')}`} />
         </p>
       )}
     </div>

@@ -125,4 +125,9 @@ export const PATHS = {
   ],
   rows: ['M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-14a2 2 0 0 1 2 -2z', 'M21 9H3', 'M21 15H3'],
   close: ['M18 6 6 18', 'm6 6 12 12'],
+  copy: [
+    'M10 8h10a2 2 0 0 1 2 2v10a2 2 0 0 1 -2 2h-10a2 2 0 0 1 -2 -2v-10a2 2 0 0 1 2 -2z',
+    'M4 16c-1.1 0-2-.9-2-2V4c0-1.1.9-2 2-2h10c1.1 0 2 .9 2 2',
+  ],
+  check: ['M20 6 9 17l-5-5'],
 } as const satisfies Record<string, readonly string[]>;

@@ -58,6 +58,7 @@ export const deliveryDe = {
   'types.add': 'Hinzufügen',
   'types.below': 'alle Typen, die mit {name} beginnen',
   'types.remove': '{name} entfernen',
+  'own-endpoint.edit': 'Endpunkt bearbeiten',
   'own-endpoint.advanced': 'UID, Kanäle und Filter',
   'own-endpoint.channels-hint': 'Einer pro Zeile. Leer lassen, um Events aller Kanäle zu erhalten.',
   'send.title': 'Event senden',

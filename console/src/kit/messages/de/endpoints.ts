@@ -10,8 +10,6 @@ export const endpointsDe: Readonly<Record<keyof typeof endpointsEn, string>> = {
   saved: 'Gespeichert',
   unsaved: 'Nicht gespeicherte Änderungen',
   'dry-run': 'Vorschau',
-  'list.count': '{count} insgesamt',
-  'list.count-capped': '{count}+ insgesamt',
   'code.line': 'Zeile {line}',
   'code.number':
     '{number} lässt sich nicht exakt speichern. In einem Filter als Zeichenkette angeben, um genau diese Ziffern zu vergleichen.',

@@ -57,6 +57,7 @@ export const deliveryEn = {
   'types.add': 'Add',
   'types.below': 'all types that begin with {name}',
   'types.remove': 'Remove {name}',
+  'own-endpoint.edit': 'Edit endpoint',
   'own-endpoint.advanced': 'UID, channels and filter',
   'own-endpoint.channels-hint': 'One per line. Leave empty to receive events of every channel.',
   'send.title': 'Send an event',

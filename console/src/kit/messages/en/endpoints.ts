@@ -8,8 +8,6 @@ export const endpointsEn = {
   saved: 'Saved',
   unsaved: 'Unsaved changes',
   'dry-run': 'Preview',
-  'list.count': '{count} total',
-  'list.count-capped': '{count}+ total',
   'code.line': 'line {line}',
   'code.number': '{number} cannot be stored exactly. In a filter, write it as a string to match its exact digits.',
   'code.hint': 'Tab indents. Press Esc, then Tab to leave the field.',
