@@ -87,7 +87,7 @@ function Health({ app, of }: { app: string; of: OwnEndpoint }): ReactNode {
   const { health, pending } = useEndpointHealth(app, of, isSeen);
   return (
     <span ref={ref} className="health-line">
-      <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
+      <TargetHealth of={health} pending={pending} clock={serviceNowMs} isShort />
     </span>
   );
 }

@@ -72,7 +72,7 @@ function Health({ of }: { of: Destination }): ReactNode {
   const { health, pending } = useDestinationHealth(of, isSeen);
   return (
     <span ref={ref} className="health-line">
-      <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
+      <TargetHealth of={health} pending={pending} clock={serviceNowMs} isShort />
       {of.type !== 'pull' && of.validation !== 'valid' && <Status of={of.validation} kind="validation" />}
     </span>
   );

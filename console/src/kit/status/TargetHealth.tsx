@@ -27,17 +27,19 @@ interface TargetHealthProps {
   pending: { count: number; isCapped: boolean } | null;
   /** Returns the current time of the service, because the clock of this computer may be wrong. */
   clock: () => number;
+  /** Leaves out the period of a failure rate, for lists. */
+  isShort?: boolean;
 }
 
 /**
  * Health of a target: a pill with an icon and a word, which opens the details, and the number of pending deliveries.
  */
-export function TargetHealth({ of, pending, clock }: TargetHealthProps): ReactNode {
+export function TargetHealth({ of, pending, clock, isShort = false }: TargetHealthProps): ReactNode {
   if (of === null) return <span className="health skeleton" role="img" aria-label={t('loading')} />;
   return (
     <span className="health">
       <HealthPill of={of} />
-      <Detail of={of} clock={clock} />
+      <Detail of={of} clock={clock} isShort={isShort} />
       {pending !== null && pending.count > 0 && (
         <span className="quiet">
           {t(pending.isCapped ? 'health.pending-capped' : 'health.pending', { count: pending.count })}
@@ -57,7 +59,7 @@ export function HealthPill({ of: { state } }: { of: Health }): ReactNode {
   );
 }
 
-function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
+function Detail({ of, clock, isShort }: { of: Health; clock: () => number; isShort: boolean }): ReactNode {
   const { language } = usePreferences();
   switch (of.state) {
     case 'healthy':
@@ -67,7 +69,13 @@ function Detail({ of, clock }: { of: Health; clock: () => number }): ReactNode {
       return <span className="quiet">{t('health.idle-text')}</span>;
     case 'degraded': {
       const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 });
-      return <span className="quiet">{t(`health.degraded-${of.range}`, { share: share.format(of.failureRate) })}</span>;
+      return (
+        <span className="quiet">
+          {t(isShort ? 'health.degraded-short' : `health.degraded-${of.range}`, {
+            share: share.format(of.failureRate),
+          })}
+        </span>
+      );
     }
     case 'circuit-open':
       return (

@@ -10,6 +10,7 @@ export const healthDe: Readonly<Record<keyof typeof healthEn, string>> = {
   'health.idle': 'Inaktiv',
   'health.unknown': 'Unbekannt',
   'health.idle-text': 'Keine Versuche in den letzten 24 Stunden',
+  'health.degraded-short': '{share} der Versuche fehlgeschlagen',
   'health.degraded-hour': '{share} der Versuche der letzten Stunde fehlgeschlagen',
   'health.degraded-day': '{share} der Versuche der letzten 24 Stunden fehlgeschlagen',
   'health.probe-in': 'Nächste Probe {when}',

@@ -8,6 +8,7 @@ export const healthEn = {
   'health.idle': 'Idle',
   'health.unknown': 'Unknown',
   'health.idle-text': 'No attempts in the last 24 hours',
+  'health.degraded-short': '{share} of attempts failed',
   'health.degraded-hour': '{share} of attempts failed in the last hour',
   'health.degraded-day': '{share} of attempts failed in the last 24 hours',
   'health.probe-in': 'Next probe {when}',
