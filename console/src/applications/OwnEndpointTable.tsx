@@ -51,7 +51,7 @@ export function OwnEndpointTable({ app, rows }: OwnEndpointTableProps): ReactNod
       full: targetOf,
       isFlexible: true,
     },
-    { id: 'health', label: t('health'), cell: (of) => <Health app={app} of={of} />, isFlexible: true },
+    { id: 'health', label: t('health'), cell: (of) => <Health app={app} of={of} />, isFlexible: true, weight: 1.75 },
     {
       id: 'types',
       label: t('own-endpoint.types'),

@@ -56,8 +56,11 @@ export function EmailScreen(): ReactNode {
 const SIMULATED: ReadonlySet<string> = new Set(['sending', 'delivered', 'bounced', 'complained']);
 
 function Shown({ email }: { email: EmailDetail }): ReactNode {
+  const { environment } = useSigned();
   const sentence =
-    email.captured && SIMULATED.has(email.status) ? t('email.captured') : word('email.why', email.status);
+    email.captured && SIMULATED.has(email.status)
+      ? t(environment === 'test' ? 'email.captured-test' : 'email.captured')
+      : word('email.why', email.status);
   return (
     <>
       <div className="heading">

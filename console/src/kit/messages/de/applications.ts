@@ -29,7 +29,7 @@ export const applicationsDe: Readonly<Record<keyof typeof applicationsEn, string
   'applications.failing': 'Fehlgeschlagen in den letzten 24 Stunden',
   'applications.rate': '{share} der Versuche fehlgeschlagen',
   'applications.failed-count':
-    'Fehlgeschlagene Zustellungen: {failed} · Versuche, die wiederholt werden: {retried} · Betroffene Endpunkte: {endpoints}',
+    'Fehlgeschlagene Zustellungen: {failed} · Fehlgeschlagene Versuche mit Wiederholung: {retried} · Betroffene Endpunkte: {endpoints}',
   'figure.sent': 'Gesendet',
   'figure.delivered': 'Zugestellt',
   'figure.failed': 'Fehlgeschlagen',

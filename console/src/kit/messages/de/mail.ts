@@ -57,8 +57,8 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'email.code': 'SMTP',
   'email.when': 'Zeit',
   'email.took': 'Dauer',
-  'email.captured':
-    'Abgefangen, nicht gesendet: Die E-Mail gehört zur Testumgebung, oder der Absender ist eine Simulator-Adresse. Der Status ist simuliert.',
+  'email.captured': 'Abgefangen, nicht gesendet: Der Absender ist eine Simulator-Adresse. Der Status ist simuliert.',
+  'email.captured-test': 'Abgefangen, nicht gesendet: Die E-Mail gehört zur Testumgebung. Der Status ist simuliert.',
   'email.not-composed': 'Noch kein Inhalt. Die Nachricht wird beim Senden zusammengestellt.',
   'email.no-bytes': 'Kein Inhalt. Die Nachricht konnte nicht zusammengestellt werden.',
   'email.cancel': 'E-Mail abbrechen',

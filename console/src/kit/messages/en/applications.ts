@@ -27,7 +27,7 @@ export const applicationsEn = {
   'applications.failing': 'Failing in the last 24 hours',
   'applications.rate': '{share} of attempts failed',
   'applications.failed-count':
-    'Failed deliveries: {failed} · Attempts to be retried: {retried} · Failing endpoints: {endpoints}',
+    'Failed deliveries: {failed} · Failed attempts with a retry: {retried} · Failing endpoints: {endpoints}',
   'figure.sent': 'Sent',
   'figure.delivered': 'Delivered',
   'figure.failed': 'Failed',

@@ -55,8 +55,8 @@ export const mailEn = {
   'email.code': 'SMTP',
   'email.when': 'Time',
   'email.took': 'Duration',
-  'email.captured':
-    'Captured, not sent: the email belongs to the test environment, or its sender is a simulator address. The status is simulated.',
+  'email.captured': 'Captured, not sent: the sender is a simulator address. The status is simulated.',
+  'email.captured-test': 'Captured, not sent: the email belongs to the test environment. The status is simulated.',
   'email.not-composed': 'No content yet. The message is composed when it is sent.',
   'email.no-bytes': 'No content. The message could not be composed.',
   'email.cancel': 'Cancel email',
