@@ -128,7 +128,7 @@ function Volumes({ reputation }: { reputation: DomainReputation }): ReactNode {
   const { thresholds } = reputation;
   const count = new Intl.NumberFormat(language);
   return (
-    <table className="plain reputation" aria-labelledby="reputation">
+    <table className="plain domain-rates" aria-labelledby="reputation">
       <thead>
         <tr>
           <td />
