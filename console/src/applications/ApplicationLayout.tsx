@@ -32,12 +32,22 @@ const TABS = [
   ['/$env/applications/$id/settings', 'endpoint.settings', ['title', ['facts', 2]]],
 ] as const satisfies readonly (readonly [to: string, label: MessageKey, parts: readonly SkeletonPart[]])[];
 
+/** Routes of the screens, with the parts of their placeholders. */
+const PLACEHOLDERS: readonly (readonly [to: string, parts: readonly SkeletonPart[]])[] = [
+  ...TABS.map(([to, , parts]) => [to, parts] as const),
+  [
+    '/$env/applications/$id/endpoints/$endpoint',
+    ['title', 'text', ['facts', 4], 'heading', ['tiles', 5], 'heading', ['rows', 4]],
+  ],
+  ['/$env/applications/$id/endpoints/$endpoint/edit', ['heading', ['fields', 6]]],
+];
+
 /** Header and tabs of one application. */
 export function ApplicationLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/applications/$id' });
   const { can, environment: env } = useSigned();
   const { data, error } = useApplication(id);
-  const tab = useTab<(typeof TABS)[number]>(TABS);
+  const placeholder = useTab(PLACEHOLDERS);
   return (
     <div className="page">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -46,7 +56,7 @@ export function ApplicationLayout(): ReactNode {
         name={id}
         isLoaded={data !== undefined}
         fault={error}
-        parts={['title', 'text', 'tabs', ...(tab?.[2] ?? [])]}
+        parts={['title', 'text', 'tabs', ...(placeholder?.[1] ?? [])]}
       />
       {data && (
         <>

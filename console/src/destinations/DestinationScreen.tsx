@@ -11,6 +11,7 @@ import { SigningSecret } from '../kit/form/SigningSecret';
 import { PageState } from '../kit/load/PageState';
 import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
 import { RANGE_DEFAULT } from '../kit/plot/range';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -85,7 +86,14 @@ export function DestinationScreen(): ReactNode {
 }
 
 function Health({ of }: { of: DestinationDetail }): ReactNode {
+  const { environment } = useSigned();
   const { health, pending } = useDestinationHealth(of);
+  if (of.type === 'pull' && of.status === 'active')
+    return (
+      <p className="destination-health">
+        <PathLink to={`/${environment}/pull`}>{t('destination.consumers')}</PathLink>
+      </p>
+    );
   return (
     <p className="destination-health">
       <TargetHealth of={health} pending={pending} clock={serviceNowMs} />

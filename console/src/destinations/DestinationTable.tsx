@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { type Schemas, serviceNowMs } from '../api/client';
 import type { MenuItem } from '../kit/menu/RowMenu';
 import { t } from '../kit/messages/t';
+import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
 import { TargetHealth } from '../kit/status/TargetHealth';
 import { type Column, Table } from '../kit/table/Table';
@@ -67,7 +68,20 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
   );
 }
 
+/**
+ * Health of a destination. A pull destination has no attempts that could fail, so that only its consumers show whether
+ * anybody gets the events.
+ */
 function Health({ of }: { of: Destination }): ReactNode {
+  const { environment } = useSigned();
+  return of.type === 'pull' && of.status === 'active' ? (
+    <PathLink to={`/${environment}/pull`}>{t('destination.consumers')}</PathLink>
+  ) : (
+    <AttemptHealth of={of} />
+  );
+}
+
+function AttemptHealth({ of }: { of: Destination }): ReactNode {
   const [ref, isSeen] = useSeen<HTMLSpanElement>();
   const { health, pending } = useDestinationHealth(of, isSeen);
   return (

@@ -38,12 +38,18 @@ const TABS = [
   ['/$env/endpoints/$id/settings', 'endpoint.settings', ['heading', ['fields', 6]]],
 ] as const satisfies readonly (readonly [to: string, label: MessageKey, parts: readonly SkeletonPart[]])[];
 
+/** Routes of the screens, with the parts of their placeholders. */
+const PLACEHOLDERS: readonly (readonly [to: string, parts: readonly SkeletonPart[]])[] = [
+  ...TABS.map(([to, , parts]) => [to, parts] as const),
+  ['/$env/endpoints/$id/requests/$request', ['title', 'text', ['facts', 6], 'heading', ['code', 8]]],
+];
+
 /** Header and tabs of one inbound endpoint. */
 export function EndpointLayout(): ReactNode {
   const { id } = useParams({ from: '/$env/endpoints/$id' });
   const { environment: env } = useSigned();
   const { data, error } = useEndpoint(id);
-  const tab = useTab<(typeof TABS)[number]>(TABS);
+  const placeholder = useTab(PLACEHOLDERS);
   return (
     <div className="page endpoint">
       <title>{`${data?.name ?? id} · Posthorn`}</title>
@@ -52,7 +58,7 @@ export function EndpointLayout(): ReactNode {
         name={id}
         isLoaded={data !== undefined}
         fault={error}
-        parts={['title', 'text', 'tabs', ...(tab?.[2] ?? [])]}
+        parts={['title', 'text', 'tabs', ...(placeholder?.[1] ?? [])]}
       />
       {data && (
         <>

@@ -190,7 +190,7 @@ function Body({ of }: { of: RequestDetail }): ReactNode {
         <>
           <p className="actions">
             {formatted !== null && (
-              <span role="group" aria-label={t('payload.view')} className="switch">
+              <span role="group" aria-label={t('payload.view')} className="segmented">
                 <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>
                   {t('payload.formatted')}
                 </button>

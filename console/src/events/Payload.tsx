@@ -116,7 +116,7 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
     <>
       <p className="actions">
         {formatted !== null && (
-          <span role="group" aria-label={t('payload.view')} className="switch">
+          <span role="group" aria-label={t('payload.view')} className="segmented">
             <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>
               {t('payload.formatted')}
             </button>

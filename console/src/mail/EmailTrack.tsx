@@ -95,7 +95,7 @@ function SuppressionLink({ address }: { address: string }): ReactNode {
 function Attempts({ attempts }: { attempts: EmailDetail['attempts'] }): ReactNode {
   const { language } = usePreferences();
   const columns: Column<EmailDetail['attempts'][number]>[] = [
-    { id: 'number', label: t('email.attempt'), cell: ({ number }) => number, isNumeric: true },
+    { id: 'number', label: t('email.attempt'), cell: ({ number }) => number },
     { id: 'code', label: t('email.code'), cell: ({ status }) => codeWord(status) },
     { id: 'said', label: t('attempt.answer'), cell: ({ response_excerpt: said }) => said ?? '–', wraps: true },
     { id: 'at', label: t('email.when'), cell: ({ at }) => <RelativeTime at={at} /> },

@@ -45,7 +45,7 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
     <section aria-labelledby="mail-body">
       <h2 id="mail-body">{t('mail.body')}</h2>
       <div className="mail-views">
-        <span role="group" aria-label={t('payload.view')}>
+        <span role="group" className="segmented" aria-label={t('payload.view')}>
           {tabs.map((each) => (
             <button
               key={each}

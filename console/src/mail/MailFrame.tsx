@@ -36,7 +36,7 @@ export function FrameWidths({
   onChoose: (width: FrameWidth) => void;
 }): ReactNode {
   return (
-    <span role="group" aria-label={t('mail.width')}>
+    <span role="group" className="segmented" aria-label={t('mail.width')}>
       {(['wide', 'phone'] as const).map((width) => (
         <button
           key={width}

@@ -125,7 +125,7 @@ function Output({ rendered, sent }: OutputProps): ReactNode {
         </strong>
       </p>
       <div className="mail-views">
-        <span role="group" aria-label={t('payload.view')}>
+        <span role="group" className="segmented" aria-label={t('payload.view')}>
           {tabs.map((each) => (
             <button
               key={each}

@@ -65,7 +65,7 @@ function Shown({ template }: { template: Template }): ReactNode {
       </div>
       <p className="why">{publicationOf(template)}</p>
       <p className="quiet">
-        {t('column.id')}: <code>{template.id}</code> <CopyButton text={template.id} />
+        {t('column.id')} <code>{template.id}</code> <CopyButton text={template.id} />
       </p>
       <div className="split even">
         {can('write') ? (

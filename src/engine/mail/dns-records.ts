@@ -381,7 +381,7 @@ function answered<T>(
   if (answer.found.length > 0) return of(answer.found);
   return (
     ofNothing() ??
-    missing(`There is no ${type} record at ${name} yet, or name servers still cache that there was none.`)
+    missing(`No ${type} record was found at ${name} yet. A record that was just added can take a while to appear.`)
   );
 }
 

@@ -220,6 +220,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   'payload.binary': 'Kein UTF-8-Text. Payload herunterladen, um die exakten Bytes zu erhalten.',
   'destination.new': 'Neues Ziel',
   'destination.name': 'Name',
+  'destination.consumers': 'Pull-Consumer anzeigen',
   'destination.type': 'Typ',
   'destination.check': 'URL-Prüfung',
   'destination.events': 'Events anzeigen',

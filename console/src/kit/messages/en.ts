@@ -218,6 +218,7 @@ export const en = {
   'payload.binary': 'Not UTF-8 text. Download the payload to get the exact bytes.',
   'destination.new': 'New destination',
   'destination.name': 'Name',
+  'destination.consumers': 'View pull consumers',
   'destination.type': 'Type',
   'destination.check': 'URL check',
   'destination.events': 'View events',

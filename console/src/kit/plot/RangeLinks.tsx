@@ -6,7 +6,7 @@ import { type Range, RANGES } from './range';
 /** Links that change the time range in the current page's URL. */
 export function RangeLinks({ chosen }: { chosen: Range }): ReactNode {
   return (
-    <nav className="ranges" aria-label={t('overview.range')}>
+    <nav className="segmented" aria-label={t('overview.range')}>
       {RANGES.map((range) => (
         <Link
           key={range}
