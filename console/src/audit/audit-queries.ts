@@ -122,7 +122,10 @@ export function useNames(entries: readonly Entry[]): {
       queryFn: ({ signal }: { signal: AbortSignal }) => readAll(read, api, signal),
     })),
   });
-  const ids = useMemo(() => [...new Set(entries.flatMap(({ resource_id: id }) => id ?? []))], [entries]);
+  const ids = useMemo(() => {
+    const unlisted = entries.filter(({ resource_type: type }) => type !== null && LISTS[type] === undefined);
+    return [...new Set(unlisted.flatMap(({ resource_id: id }) => id ?? []))];
+  }, [entries]);
   const lookedUp = useResourceNames(ids);
   const names = namesIn(entries);
   for (const [id, name] of lookedUp) names.set(id, name);
