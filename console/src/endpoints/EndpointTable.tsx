@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { CopyButton } from '../kit/CopyButton';
 import { t } from '../kit/messages/t';
 import { Status } from '../kit/status/Status';
 import { type Column, Table } from '../kit/table/Table';
@@ -35,7 +36,12 @@ export function EndpointTable({ rows }: { rows: readonly EndpointItem[] }): Reac
     {
       id: 'url',
       label: t('endpoint.url'),
-      cell: ({ url }) => <code>{url}</code>,
+      cell: ({ url }) => (
+        <span className="copied-cell">
+          <code>{url}</code>
+          <CopyButton text={url} name={`${t('copy')}: ${url}`} />
+        </span>
+      ),
       full: ({ url }) => url,
       isFlexible: true,
     },
