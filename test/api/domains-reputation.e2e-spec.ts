@@ -164,6 +164,8 @@ describe('the reputation of a domain', () => {
     await system.waitFor('domain.paused', (all) => all.some(({ data }) => data.items[0]?.['domain'] === id));
     expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^posthorn_domains_paused 1$/m);
 
+    // A second attempt may come before the pause, because retries are jittered.
+    const { attempts: before } = await emailOf(server, waiting);
     relay.refuseRecipients(() => null);
     await sql.rows(`update scheduled_emails set due_at = now(), try_at = now() where id = $1`, [uuidOf(scheduled)]);
     await emailIn(server, scheduled, 'sending');
@@ -180,7 +182,7 @@ describe('the reputation of a domain', () => {
       );
       expect(due?.seconds).toBeLessThanOrEqual(300);
     }
-    expect((await emailOf(server, waiting)).attempts).toHaveLength(1);
+    expect((await emailOf(server, waiting)).attempts).toHaveLength(before.length);
     expect((await emailOf(server, scheduled)).attempts).toEqual([]);
     expect(relay.taken.filter(({ to }) => to.some((address) => /^(later-waits|scheduled)@/.test(address)))).toEqual([]);
 
