@@ -5,7 +5,7 @@
 import { HERE, openCheckout } from './checkout.mjs';
 import { createApplications } from './fan-out.mjs';
 import { receiving } from './inbound.mjs';
-import { EMAIL, sendingTo, verifySender } from './mail.mjs';
+import { BREAK_IN_EMAILS, EMAIL, sendingTo, verifySender } from './mail.mjs';
 import { startPosthorn } from './posthorn.mjs';
 import { startHelper, stopProcess } from './processes.mjs';
 import { alternate, startSide, stopSide } from './slices.mjs';
@@ -14,7 +14,6 @@ import { BREAK_IN_WHOLLY, breakIn, fillApplications, fillEmails } from './window
 
 const FANOUT = 100;
 const FANOUT_BREAK_IN = 600;
-const EMAILS_BREAK_IN = 5_000;
 const SPIN = new URL('control/spin.mjs', import.meta.url).href;
 
 /** @typedef {import('./window.mjs').Bench} Bench */
@@ -43,7 +42,7 @@ const PREPARATIONS = {
   },
   [EMAILS_OUT]: async (bench, subject) => {
     await verifySender(bench, subject);
-    await fillEmails(bench, subject, EMAIL, EMAILS_BREAK_IN);
+    await fillEmails(bench, subject, EMAIL, BREAK_IN_EMAILS);
     return { email: EMAIL };
   },
 };

@@ -13,7 +13,7 @@ const PROCESSES = 2;
 const MESSAGE_BYTES = 4096;
 /** Number of messages after which a freshly started program has compiled its hot code. */
 const BREAK_IN_MAILS = 10_000;
-const BREAK_IN_EMAILS = 5_000;
+export const BREAK_IN_EMAILS = 5_000;
 const FILL_WITHIN_MS = 300_000;
 const POLL_MS = 100;
 const FLOOD_PER_SECOND = 500;
