@@ -41,19 +41,13 @@ export class Accept {
   ) {
     const shared = {
       what: 'Accepting',
+      weighBytes: ({ payloadBytes, row }: NewEvent) => payloadBytes + (row?.bytes ?? 0),
       backlogMax: 20_000,
       backlogBytesMax: BACKLOG_BYTES_MAX,
       store: (events: NewEvent[], ride: PiggybackStatement | 'within' | null) => this.write(events, ride),
     };
-    this.group = new AcceptGroup<NewEvent>(partitions, results, {
-      ...shared,
-      weighBytes: ({ payloadBytes }) => payloadBytes,
-    });
-    this.rowGroup = new AcceptGroup<NewEvent>(partitions, results, {
-      ...shared,
-      weighBytes: ({ payloadBytes, row }) => payloadBytes + (row?.bytes ?? 0),
-      gapMs: ROW_GAP_MS,
-    });
+    this.group = new AcceptGroup<NewEvent>(partitions, results, shared);
+    this.rowGroup = new AcceptGroup<NewEvent>(partitions, results, { ...shared, gapMs: ROW_GAP_MS });
   }
 
   accept(event: NewEvent): Promise<void> {
