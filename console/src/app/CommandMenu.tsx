@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import { answered, type Schemas, UNLISTED } from '../api/client';
-import { useDestinationHealth } from '../destinations/destination-health';
+import { isHealthOfConsumers, useDestinationHealth } from '../destinations/destination-health';
 import { Dialog } from '../kit/dialog/Dialog';
 import { t } from '../kit/messages/t';
 import { HealthPill } from '../kit/status/TargetHealth';
@@ -76,7 +76,9 @@ export function CommandMenu({ onCalls, onClose }: { onCalls: () => void; onClose
             onMouseMove={() => setChosen(index)}
           >
             <span>{command.label}</span>
-            {command.destination && <DestinationHealth of={command.destination} />}
+            {command.destination && !isHealthOfConsumers(command.destination) && (
+              <DestinationHealth of={command.destination} />
+            )}
             <span className="quiet">{command.kind}</span>
           </li>
         ))}

@@ -3,7 +3,7 @@ import { t } from '../kit/messages/t';
 import { Sparkline } from '../kit/plot/Sparkline';
 import { useFigures } from './destination-queries';
 
-/** Chart of a destination's attempts in the last 24 hours, good and failed ones. Empty until `isAsked` is true. */
+/** Chart of a destination's successful and failed attempts in the last 24 hours. Empty until `isAsked` is true. */
 export function DayLine({ id, isAsked }: { id: string; isAsked: boolean }): ReactNode {
   const { data } = useFigures(id, '24h', isAsked);
   const [good, bad] = [

@@ -11,7 +11,6 @@ import { SigningSecret } from '../kit/form/SigningSecret';
 import { PageState } from '../kit/load/PageState';
 import type { SkeletonPart } from '../kit/load/Skeleton';
 import { t } from '../kit/messages/t';
-import { PathLink } from '../kit/PathLink';
 import { RANGE_DEFAULT } from '../kit/plot/range';
 import { usePreferences } from '../kit/preferences';
 import { Status } from '../kit/status/Status';
@@ -20,11 +19,12 @@ import { formatDuration } from '../kit/time/format';
 import { Time } from '../kit/time/Time';
 import { useSigned } from '../session/session';
 import { CancelWaiting } from './CancelWaiting';
-import { useDestinationHealth, useHasPending } from './destination-health';
+import { isHealthOfConsumers, useDestinationHealth, useHasPending } from './destination-health';
 import { type DestinationDetail, useDestination, useFigures, useLastDeliveries } from './destination-queries';
 import { DisableDestination } from './DisableDestination';
 import { Figures } from './Figures';
 import { LastDeliveries, LastError } from './LastDeliveries';
+import { PullConsumers } from './PullConsumers';
 import { Recover } from './Recover';
 import { TestEvent } from './TestEvent';
 import { useStatusChange } from './use-status-change';
@@ -60,7 +60,7 @@ export function DestinationScreen(): ReactNode {
             <h1>{data.name}</h1>
             <Actions of={data} />
           </div>
-          <Health of={data} />
+          <p className="destination-health">{isHealthOfConsumers(data) ? <PullConsumers /> : <Health of={data} />}</p>
           {data.circuit.state !== 'closed' && (
             <p className="why">
               {t('destination.circuit-open')} {data.circuit.opened_at && <Time at={data.circuit.opened_at} />}.{' '}
@@ -86,19 +86,8 @@ export function DestinationScreen(): ReactNode {
 }
 
 function Health({ of }: { of: DestinationDetail }): ReactNode {
-  const { environment } = useSigned();
   const { health, pending } = useDestinationHealth(of);
-  if (of.type === 'pull' && of.status === 'active')
-    return (
-      <p className="destination-health">
-        <PathLink to={`/${environment}/pull`}>{t('destination.consumers')}</PathLink>
-      </p>
-    );
-  return (
-    <p className="destination-health">
-      <TargetHealth of={health} pending={pending} clock={serviceNowMs} />
-    </p>
-  );
+  return <TargetHealth of={health} pending={pending} clock={serviceNowMs} />;
 }
 
 function Secret({ of: { id, name } }: { of: DestinationDetail }): ReactNode {

@@ -3,7 +3,6 @@ import { type ReactNode, useState } from 'react';
 import { type Schemas, serviceNowMs } from '../api/client';
 import type { MenuItem } from '../kit/menu/RowMenu';
 import { t } from '../kit/messages/t';
-import { PathLink } from '../kit/PathLink';
 import { Status } from '../kit/status/Status';
 import { TargetHealth } from '../kit/status/TargetHealth';
 import { type Column, Table } from '../kit/table/Table';
@@ -11,8 +10,9 @@ import { Since } from '../kit/time/Since';
 import { useSeen } from '../kit/use-seen';
 import { useSigned } from '../session/session';
 import { DayLine } from './DayLine';
-import { useDestinationHealth, useHasPending } from './destination-health';
+import { isHealthOfConsumers, useDestinationHealth, useHasPending } from './destination-health';
 import { DisableDestination } from './DisableDestination';
+import { PullConsumers } from './PullConsumers';
 import { useStatusChange } from './use-status-change';
 
 type Destination = Schemas['DestinationItem'];
@@ -47,7 +47,13 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
       full: ({ name }) => name,
       isFlexible: true,
     },
-    { id: 'health', label: t('health'), cell: (of) => <Health of={of} />, isFlexible: true, weight: 2.5 },
+    {
+      id: 'health',
+      label: t('health'),
+      cell: (of) => (isHealthOfConsumers(of) ? <PullConsumers /> : <Health of={of} />),
+      isFlexible: true,
+      weight: 2.5,
+    },
     { id: 'day', label: t('destinations.day'), cell: ({ id }) => <Day id={id} /> },
     { id: 'type', label: t('destination.type'), cell: ({ type }) => type },
     { id: 'url', label: 'URL', cell: ({ url }) => url ?? '–', isFlexible: true, weight: 1.2 },
@@ -68,20 +74,7 @@ export function DestinationTable({ rows }: { rows: readonly Destination[] }): Re
   );
 }
 
-/**
- * Health of a destination. A pull destination has no attempts that could fail, so that only its consumers show whether
- * anybody gets the events.
- */
 function Health({ of }: { of: Destination }): ReactNode {
-  const { environment } = useSigned();
-  return of.type === 'pull' && of.status === 'active' ? (
-    <PathLink to={`/${environment}/pull`}>{t('destination.consumers')}</PathLink>
-  ) : (
-    <AttemptHealth of={of} />
-  );
-}
-
-function AttemptHealth({ of }: { of: Destination }): ReactNode {
   const [ref, isSeen] = useSeen<HTMLSpanElement>();
   const { health, pending } = useDestinationHealth(of, isSeen);
   return (

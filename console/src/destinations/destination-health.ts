@@ -18,6 +18,14 @@ type Target = Pick<Schemas['DestinationItem'], 'id' | 'status'> &
   Partial<Pick<DestinationDetail, 'circuit' | 'disabled_reason'>>;
 
 /**
+ * Whether the health of a destination is that of its consumers. They fetch the events of a pull destination, so it has no
+ * attempts that can fail.
+ */
+export function isHealthOfConsumers({ type, status }: Pick<Schemas['DestinationItem'], 'type' | 'status'>): boolean {
+  return type === 'pull' && status === 'active';
+}
+
+/**
  * Queries the health of a destination. In a list, loads the details only if the destination is disabled or its circuit
  * may be open. Loads the last hour only if attempts failed in the last day.
  */
