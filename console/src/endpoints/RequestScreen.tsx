@@ -6,6 +6,7 @@ import { download } from '../kit/copy';
 import { CopyButton } from '../kit/CopyButton';
 import { Confirm } from '../kit/dialog/Confirm';
 import { FaultLine } from '../kit/form/FaultLine';
+import { FormattedSwitch } from '../kit/form/FormattedSwitch';
 import { formatJson } from '../kit/json/format-json';
 import { JsonView } from '../kit/json/JsonView';
 import { Skeleton } from '../kit/load/Skeleton';
@@ -189,16 +190,7 @@ function Body({ of }: { of: RequestDetail }): ReactNode {
       ) : (
         <>
           <p className="actions">
-            {formatted !== null && (
-              <span role="group" aria-label={t('payload.view')} className="segmented">
-                <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>
-                  {t('payload.formatted')}
-                </button>
-                <button type="button" className="small" aria-pressed={!isFormatted} onClick={() => setFormatted(false)}>
-                  {t('payload.sent')}
-                </button>
-              </span>
-            )}
+            {formatted !== null && <FormattedSwitch isFormatted={isFormatted} onChange={setFormatted} />}
             {isText && <CopyButton text={of.body} label={t('copy')} />}
             <button
               type="button"

@@ -3,6 +3,7 @@ import { answered } from '../api/client';
 import { download } from '../kit/copy';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { FormattedSwitch } from '../kit/form/FormattedSwitch';
 import { formatJson, formatJsonInSlices } from '../kit/json/format-json';
 import { COLORED_LINE_MAX } from '../kit/json/json-tokens';
 import { JsonView } from '../kit/json/JsonView';
@@ -115,16 +116,7 @@ function Text({ text, children }: { text: string; children: ReactNode }): ReactN
   return (
     <>
       <p className="actions">
-        {formatted !== null && (
-          <span role="group" aria-label={t('payload.view')} className="segmented">
-            <button type="button" className="small" aria-pressed={isFormatted} onClick={() => setFormatted(true)}>
-              {t('payload.formatted')}
-            </button>
-            <button type="button" className="small" aria-pressed={!isFormatted} onClick={() => setFormatted(false)}>
-              {t('payload.sent')}
-            </button>
-          </span>
-        )}
+        {formatted !== null && <FormattedSwitch isFormatted={isFormatted} onChange={setFormatted} />}
         <CopyButton text={text} label={t('copy')} />
         {children}
       </p>

@@ -4,6 +4,7 @@ import { bytesOf } from '../api/client';
 import { download } from '../kit/copy';
 import { CopyButton } from '../kit/CopyButton';
 import { FaultLine } from '../kit/form/FaultLine';
+import { Segmented } from '../kit/form/Segmented';
 import { textOf } from '../kit/json/text-of';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
@@ -45,19 +46,12 @@ export function MailBody({ html, text, headers, files, isTruncated, rawPath, vie
     <section aria-labelledby="mail-body">
       <h2 id="mail-body">{t('mail.body')}</h2>
       <div className="mail-views">
-        <span role="group" className="segmented" aria-label={t('payload.view')}>
-          {tabs.map((each) => (
-            <button
-              key={each}
-              type="button"
-              className="small"
-              aria-pressed={each === tab}
-              onClick={() => setChosen(each)}
-            >
-              {t(`mail.tab.${each}`)}
-            </button>
-          ))}
-        </span>
+        <Segmented
+          label={t('payload.view')}
+          options={tabs.map((id) => ({ id, label: t(`mail.tab.${id}`) }))}
+          chosen={tab}
+          onChoose={setChosen}
+        />
         {tab === 'html' && <FrameWidths chosen={width} onChoose={setWidth} />}
         {copied !== null && <CopyButton text={copied} label={t('copy')} />}
       </div>

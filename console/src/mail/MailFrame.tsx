@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { Segmented } from '../kit/form/Segmented';
 import { t } from '../kit/messages/t';
 
 /** Match remote resources and links in the HTML of a message. Remote resources are not loaded. */
@@ -27,7 +28,7 @@ export function MailFrame({ html, width, children }: MailFrameProps): ReactNode 
   );
 }
 
-/** Buttons that choose the width of a rendered message. */
+/** Control that chooses the width of a rendered message. */
 export function FrameWidths({
   chosen,
   onChoose,
@@ -36,18 +37,11 @@ export function FrameWidths({
   onChoose: (width: FrameWidth) => void;
 }): ReactNode {
   return (
-    <span role="group" className="segmented" aria-label={t('mail.width')}>
-      {(['wide', 'phone'] as const).map((width) => (
-        <button
-          key={width}
-          type="button"
-          className="small"
-          aria-pressed={width === chosen}
-          onClick={() => onChoose(width)}
-        >
-          {t(`mail.width.${width}`)}
-        </button>
-      ))}
-    </span>
+    <Segmented
+      label={t('mail.width')}
+      options={(['wide', 'phone'] as const).map((id) => ({ id, label: t(`mail.width.${id}`) }))}
+      chosen={chosen}
+      onChoose={onChoose}
+    />
   );
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { CodeField } from '../kit/form/CodeField';
 import { FaultLine } from '../kit/form/FaultLine';
+import { Segmented } from '../kit/form/Segmented';
 import { readObject, writeJson } from '../kit/json/read-json';
 import { t } from '../kit/messages/t';
 import { useSigned } from '../session/session';
@@ -125,19 +126,12 @@ function Output({ rendered, sent }: OutputProps): ReactNode {
         </strong>
       </p>
       <div className="mail-views">
-        <span role="group" className="segmented" aria-label={t('payload.view')}>
-          {tabs.map((each) => (
-            <button
-              key={each}
-              type="button"
-              className="small"
-              aria-pressed={each === tab}
-              onClick={() => setChosen(each)}
-            >
-              {t(each === 'sent' ? 'template.sent' : `mail.tab.${each}`)}
-            </button>
-          ))}
-        </span>
+        <Segmented
+          label={t('payload.view')}
+          options={tabs.map((id) => ({ id, label: t(id === 'sent' ? 'template.sent' : `mail.tab.${id}`) }))}
+          chosen={tab}
+          onChoose={setChosen}
+        />
         {(tab === 'html' || tab === 'sent') && <FrameWidths chosen={width} onChoose={setWidth} />}
       </div>
       {tab === 'html' && <RenderedHtml html={rendered.html ?? ''} width={width} />}
