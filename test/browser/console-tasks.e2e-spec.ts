@@ -134,8 +134,8 @@ const REGION = 'eu-west-1';
 
   it('the search shows the health of a destination beside its name', async () => {
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Search by ID' }).fill('Feed');
-    await page.getByRole('option', { name: /Feed/ }).getByText('Idle').waitFor();
+    await page.getByRole('combobox', { name: 'Search by ID' }).fill('Copy');
+    await page.getByRole('option', { name: /Copy/ }).getByText('Idle').waitFor();
 
     expect(await shown.violations('04-search')).toEqual([]);
     await page.keyboard.press('Escape');
