@@ -11,6 +11,8 @@ import { measure, sleep, WAITING } from './window.mjs';
 
 /** Unmeasured time at the start of a slice, in which connections open and the backlog fills. */
 const RAMP_MS = 1000;
+/** The backlog of emails fills more slowly. While it fills, accepting takes CPU time from sending. */
+const EMAIL_RAMP_MS = 5000;
 /**
  * Pause before checking whether the programs are quiet. PostgreSQL and the service report their counts once a second.
  */
@@ -56,7 +58,7 @@ export async function stopSide({ subject, server }) {
 }
 
 /**
- * Runs one round of slices. Each slice starts with a ramp of one second, when the programs are quiet.
+ * Runs one round of slices. Each slice starts with a ramp, when the programs are quiet.
  *
  * @param {import('./window.mjs').Bench} bench
  * @param {Side[]} all running subjects
@@ -69,7 +71,8 @@ export async function alternate(bench, all, contestants, { round, seconds }, rep
     await untilQuiet(all);
     const waiting = processesOf(all.filter((side) => side.server !== server));
     const own = { ...bench, database: server };
-    const figures = await measure(own, subject, to, { warmUpMs: RAMP_MS, seconds, isSlice: true, waiting });
+    const warmUpMs = to?.email === undefined ? RAMP_MS : EMAIL_RAMP_MS;
+    const figures = await measure(own, subject, to, { warmUpMs, seconds, isSlice: true, waiting });
     bench.nextNumber = own.nextNumber;
     report({ name, round, half: place < contestants.length ? 0 : 1, figures });
   }

@@ -1,5 +1,4 @@
 import { isAscii } from 'node:buffer';
-import { buffer } from 'node:stream/consumers';
 import type { Mailbox } from '#engine/mail/addresses.js';
 import { LINE_BYTES_MAX, lineFaultOf } from '#engine/mail/line-faults.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
@@ -171,7 +170,7 @@ async function rsaSignature(
     privateKey,
     headerFieldNames: fields.join(':'),
   });
-  const raw = await buffer(signer.sign(unsigned));
+  const raw = Buffer.concat(await signer.sign(unsigned).toArray());
   // Without a usable key, the library returns the message unchanged.
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE)
     throw new NotComposed('The message could not be signed with the DKIM key.');

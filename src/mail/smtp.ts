@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { createTransport } from 'nodemailer';
 import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
 import { Dialer } from '#egress/dialer.js';
@@ -164,7 +165,7 @@ function pooled(
 ) {
   const { login } = relay;
   const { logger } = watch.options;
-  return createTransport({
+  const mailer = createTransport({
     pool: true,
     ...settingsOf(relay, options, watch),
     logger: {
@@ -183,6 +184,12 @@ function pooled(
     disableUrlAccess: true,
     getSocket: socketsOf(relay, dialer, watch),
   });
+  // Messages are complete. By default, nodemailer copies them through two more streams.
+  mailer.use('stream', ({ data, message }, done) => {
+    message.createReadStream = () => new PassThrough().end(data.raw);
+    done();
+  });
+  return mailer;
 }
 
 function settingsOf(

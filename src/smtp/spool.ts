@@ -1,13 +1,20 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { SMTPServerDataStream } from 'smtp-server';
 import { headOf } from '#engine/mail/message-head.js';
-import { type IncomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
+import { type IncomingBytes, incomingBytes, WHOLE_BYTES_MAX } from '#modules/inbox/contract.js';
 import type { Conversation } from './conversations.js';
 
 const READ_BYTES = 256 * 1024;
+
+/** A message that is being written to a temporary file. */
+interface LargeMessage {
+  file: FileHandle;
+  hash: Hash;
+  head: Buffer;
+}
 
 export interface Spooled extends IncomingBytes {
   /** Releases the memory or the file that holds the message. Never throws. */
@@ -46,10 +53,8 @@ export async function withSpooled<R>(
  * result is null. If the client disconnects, the promise rejects and the memory or file is released.
  */
 async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<Spooled | null> {
-  const hash = createHash('sha256');
   let held: Buffer[] = [];
-  let head: Buffer | null = null;
-  let file: FileHandle | null = null;
+  let large: LargeMessage | null = null;
   let sizeBytes = 0;
   try {
     for await (const chunk of stream) {
@@ -58,36 +63,31 @@ async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<S
         held = [];
         continue;
       }
-      hash.update(chunk);
-      if (file !== null) {
-        await writeAll(file, chunk);
-        continue;
-      }
       held.push(chunk);
       if (sizeBytes <= WHOLE_BYTES_MAX) continue;
-      const begun = Buffer.concat(held);
-      head = headOf(begun);
-      file = await openNameless();
-      await writeAll(file, begun);
+      const bytes = Buffer.concat(held);
+      large ??= { file: await openNameless(), hash: createHash('sha256'), head: headOf(bytes) };
+      large.hash.update(bytes);
+      await writeAll(large.file, bytes);
       held = [];
     }
   } catch (error) {
-    await file?.close().catch(() => undefined);
+    await large?.file.close().catch(() => undefined);
     throw error;
   }
   if (sizeBytes > bytesMax) {
-    await file?.close().catch(() => undefined);
+    await large?.file.close().catch(() => undefined);
     return null;
   }
-  const whole = file === null ? Buffer.concat(held) : null;
-  const complete = file;
+  if (large === null) return Object.assign(incomingBytes(Buffer.concat(held)), { discard: async () => undefined });
+  const { file, hash, head } = large;
   return {
     sizeBytes,
     sha256: hash.digest(),
-    whole,
-    head: head ?? headOf(whole as Buffer),
-    read: () => (complete === null ? once(whole as Buffer) : chunksOf(complete, sizeBytes)),
-    discard: async () => complete?.close().catch(() => undefined),
+    whole: null,
+    head,
+    read: () => chunksOf(file, sizeBytes),
+    discard: () => file.close().catch(() => undefined),
   };
 }
 
@@ -101,10 +101,6 @@ async function openNameless(): Promise<FileHandle> {
 /** Writes all bytes, because a single write may be partial. */
 async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
 }
 
 async function* chunksOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {

@@ -28,6 +28,7 @@ export class AttachmentFetch {
    * `allowed`. Throws 422 with the errors of all failed fetches.
    */
   async complete(drafts: readonly AttachmentDraft[], allowed: FetchAllowance): Promise<ComposedAttachment[]> {
+    if (drafts.length === 0) return [];
     const cutOff = AbortSignal.timeout(FETCH_MS_MAX);
     const found = await Promise.all(drafts.map((draft, i) => this.one(draft, `attachments.${i}.url`, allowed, cutOff)));
     const faults = found.filter((each): each is { fault: Fault } => 'fault' in each).map(({ fault }) => fault);

@@ -55,11 +55,17 @@ export interface IncomingBytes {
   read(): AsyncIterable<Buffer>;
 }
 
+/** Returns the bytes of a message in memory. The hash and the header section are read when they are used. */
 export function incomingBytes(raw: Buffer): IncomingBytes {
+  let head: Buffer | null = null;
   return {
     sizeBytes: raw.length,
-    sha256: createHash('sha256').update(raw).digest(),
-    head: headOf(raw),
+    get sha256() {
+      return createHash('sha256').update(raw).digest();
+    },
+    get head() {
+      return (head ??= headOf(raw));
+    },
     whole: raw.length > WHOLE_BYTES_MAX ? null : raw,
     async *read() {
       yield raw;
