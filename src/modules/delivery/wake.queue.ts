@@ -12,10 +12,17 @@ export interface WakeJob {
 
 const KEYS_PER_JOB_MAX = 500;
 const WAITING_MAX = 10_000;
+/**
+ * Number of deliveries in a job from which the load counts as high. The next job then waits, so that it contains more
+ * deliveries: each job costs PostgreSQL a commit.
+ */
+const BUSY_KEYS = 16;
+const BUSY_GAP_MS = 20;
 
 /**
  * Wakes workers in other processes when deliveries were accepted. A job contains the ids of several deliveries. One job
- * is in flight at a time, and the next one contains the deliveries that were accepted meanwhile. No caller waits for
+ * is in flight at a time, and the next one contains the deliveries that were accepted meanwhile. Under high load, jobs
+ * are at least 20 ms apart. No caller waits for
  * the queue. If a job is lost, or more deliveries are accepted than the buffer holds, the periodic sweep of the
  * dispatcher finds them.
  */
@@ -49,6 +56,8 @@ export class WakeQueue implements WakeQueueContract, BeforeApplicationShutdown {
       await this.queue.add('due', job, { removeOnComplete: true, removeOnFail: true }).catch((error: unknown) => {
         this.logger.warn(`The queue did not accept a wake-up: ${(error as Error).message}`);
       });
+      if (keys.length >= BUSY_KEYS && keys.length < KEYS_PER_JOB_MAX)
+        await new Promise((resolve) => setTimeout(resolve, BUSY_GAP_MS));
     }
     this.adding = false;
   }
