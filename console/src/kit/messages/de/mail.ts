@@ -186,7 +186,7 @@ export const mailDe: Readonly<Record<keyof typeof mailEn, string>> = {
   'scan.softfail': 'Softfail',
   'scan.neutral': 'Neutral',
   'scan.policy': 'Richtlinie',
-  'scan.none': 'Unbekannt',
+  'scan.none': 'Nicht vorhanden',
   'scan.temperror': 'Temporärer Fehler',
   'scan.permerror': 'Dauerhafter Fehler',
   'scan.gray': 'Verdächtig',

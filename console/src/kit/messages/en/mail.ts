@@ -179,7 +179,7 @@ export const mailEn = {
   'scan.softfail': 'Soft fail',
   'scan.neutral': 'Neutral',
   'scan.policy': 'Policy',
-  'scan.none': 'Unknown',
+  'scan.none': 'None',
   'scan.temperror': 'Temporary error',
   'scan.permerror': 'Permanent error',
   'scan.gray': 'Suspicious',
