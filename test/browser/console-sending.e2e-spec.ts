@@ -164,9 +164,16 @@ const PAYLOAD = '{"id": 12345678901234567890, "price": 1.10}';
       await page.locator('.send-result .status.good').waitFor();
       expect(await shown.violations('06-sent-to-application')).toEqual([]);
 
+      // While the endpoints load, the applications of the previous kind must not be offered.
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/v1/endpoints?*', (route) => released.then(() => route.continue()));
       await page.getByLabel('Send to').selectOption('endpoint');
       await page.getByRole('combobox', { name: 'Inbound endpoint' }).click();
-      await page.locator('.picker-list li').first().click();
+      expect(await page.getByRole('option', { name: 'Acme' }).count()).toBe(0);
+      release();
+      await page.getByRole('option', { name: /gitlab/ }).click();
+      await page.unroute('**/v1/endpoints?*');
       await page.getByRole('button', { name: 'Send event' }).click();
       await page.getByText('The endpoint responded with HTTP').waitFor();
       expect(await shown.violations('07-sent-to-endpoint')).toEqual([]);

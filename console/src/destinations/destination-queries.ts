@@ -1,5 +1,6 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import type { Range } from '../kit/plot/range';
 import { useSigned } from '../session/session';
 import { type DestinationFilters, FIGURES, figuresSince } from './destination-figures';
@@ -11,8 +12,7 @@ export type DestinationDetail = Schemas['DestinationDetail'];
 export function useDestinations(filters: DestinationFilters) {
   const { api, environment } = useSigned();
   return useInfiniteQuery({
-    queryKey: ['destinations', environment, filters],
-    placeholderData: keepPreviousData,
+    ...keptAcrossChoices(['destinations', environment], filters),
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       answered(
@@ -40,12 +40,11 @@ export function useDestination(id: string, isAsked = true) {
 export function useFigures(id: string, range: Range, isAsked = true) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['figures', environment, id, range],
+    ...keptAcrossChoices(['figures', environment, id], range),
     enabled: isAsked,
     staleTime: 60_000,
     refetchInterval: 60_000,
     refetchOnWindowFocus: false,
-    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answered(
         api.GET('/v1/metrics', {
@@ -76,10 +75,9 @@ export function useLastError(id: string) {
   const { api, environment } = useSigned();
   const { data: newest } = useLastDeliveries(id);
   return useQuery({
-    queryKey: ['last-error', environment, id, newest?.map((each) => [each.id, each.attempt_count]) ?? null],
+    ...keptAcrossChoices(['last-error', environment, id], newest?.map((each) => [each.id, each.attempt_count]) ?? null),
     enabled: newest !== undefined,
     refetchInterval: 30_000,
-    placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<LastError | null> => {
       const { data: undelivered } = await answered(
         api.GET('/v1/events', {

@@ -1,6 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { answered, type Schemas, serviceNowMs } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import { useSigned } from '../session/session';
 import { asRequestQuery, type EndpointFilters, type RequestFilters } from './endpoint-filters';
 
@@ -129,11 +130,10 @@ export function useTrial(id: string, requestId: string, draft: TrialDraft | null
   const { api, environment } = useSigned();
   const settled = useSettled(draft === null ? null : JSON.stringify(draft));
   return useQuery({
-    queryKey: ['trial', environment, id, requestId, settled],
+    ...keptAcrossChoices(['trial', environment, id, requestId], settled),
     enabled: settled !== null && requestId !== '',
     gcTime: 0,
     retry: false,
-    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answered(
         api.POST('/v1/endpoints/{id}/trial', {

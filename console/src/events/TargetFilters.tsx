@@ -1,6 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import { Picker, type PickerOption } from '../kit/form/Picker';
 import { t } from '../kit/messages/t';
 import { useResource } from '../session/ResourceName';
@@ -19,9 +20,8 @@ export function ApplicationFilter({ value, onPick }: TargetFilterProps): ReactNo
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
   const { data: options = [], error } = useQuery({
-    queryKey: ['pick', 'applications', environment, text],
+    ...keptAcrossChoices(['pick', 'applications', environment], text),
     staleTime: STALE_MS,
-    placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<PickerOption[]> => {
       const { data } = await answered(
         api.GET('/v1/app', { params: { query: { limit: OFFERED, ...(text !== '' && { search: text }) } }, signal }),

@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, type Schemas } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import { useSigned } from '../session/session';
 import { usePages } from './use-pages';
 
@@ -38,12 +39,11 @@ export function useTemplateVersions(id: string) {
 export function useRendered(id: string, version: number, variables: Record<string, unknown> | null) {
   const { api, environment } = useSigned();
   return useQuery({
-    queryKey: ['template-rendered', environment, id, version, variables],
+    ...keptAcrossChoices(['template-rendered', environment, id], [version, variables]),
     enabled: variables !== null,
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
-    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answered(
         api.POST('/v1/templates/{id}/render', {

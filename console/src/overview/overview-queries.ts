@@ -1,6 +1,7 @@
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { answered, type Schemas } from '../api/client';
 import { Fault } from '../api/fault';
+import { keptAcrossChoices } from '../api/kept-data';
 import type { BeatTask } from '../kit/beat';
 import type { Range } from '../kit/plot/range';
 import { useSigned } from '../session/session';
@@ -25,8 +26,7 @@ export function useOverview(range: Range) {
   const { api, environment: env } = useSigned();
   const overview = useQuery({
     ...BY_THE_BEAT,
-    queryKey: ['overview', env, range],
-    placeholderData: keepPreviousData,
+    ...keptAcrossChoices(['overview', env], range),
     queryFn: ({ signal }) => answered(api.GET('/v1/metrics/overview', { params: { query: { range } }, signal })),
   });
   const attention = useQuery({
@@ -36,8 +36,7 @@ export function useOverview(range: Range) {
   });
   const targets = useQuery({
     ...BY_THE_BEAT,
-    queryKey: ['failing-targets', env, range],
-    placeholderData: keepPreviousData,
+    ...keptAcrossChoices(['failing-targets', env], range),
     queryFn: ({ signal }) =>
       answered(api.GET('/v1/metrics/targets', { params: { query: { range, limit: 5 } }, signal })),
   });

@@ -56,7 +56,7 @@ function SendForm({ to }: { to: string }): ReactNode {
             ))}
           </select>
         </label>
-        <TargetField kind={draft.kind} value={draft.target} onChange={(target) => set({ target })} />
+        <TargetField key={draft.kind} kind={draft.kind} value={draft.target} onChange={(target) => set({ target })} />
         {draft.kind !== 'endpoint' && <EventType draft={draft} onChange={set} />}
         <CodeField
           label={t(draft.kind === 'endpoint' ? 'send.body' : 'send.payload')}

@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { answered, type Api, type EventItem, type Schemas } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import type { PickerOption } from '../kit/form/Picker';
 import { useSigned } from '../session/session';
 import { type Kind, requestTextOf, type SendDraft } from './send-draft';
@@ -44,9 +45,8 @@ export function useTargets(kind: Kind, text: string) {
   const { api, environment } = useSigned();
   const query = { limit: OFFERED, ...(text !== '' && { search: text }) };
   return useQuery({
-    queryKey: ['send-targets', kind, environment, text],
+    ...keptAcrossChoices(['send-targets', kind, environment], text),
     staleTime: STALE_MS,
-    placeholderData: keepPreviousData,
     enabled: kind !== 'url',
     queryFn: async ({ signal }): Promise<PickerOption[]> => {
       const params = { params: { query }, signal };

@@ -1,6 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answered } from '../api/client';
+import { keptAcrossChoices } from '../api/kept-data';
 import { Picker, type PickerOption, type PickerProps } from '../kit/form/Picker';
 import { useResource } from './ResourceName';
 import { useSigned } from './session';
@@ -21,9 +22,8 @@ export function DestinationPicker({ without = [], ...props }: DestinationPickerP
   const { api, environment } = useSigned();
   const [text, setText] = useState('');
   const { data: options = [], error } = useQuery({
-    queryKey: ['pick', 'destinations', environment, text],
+    ...keptAcrossChoices(['pick', 'destinations', environment], text),
     staleTime: STALE_MS,
-    placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<PickerOption[]> => {
       const { data } = await answered(
         api.GET('/v1/destinations', {
