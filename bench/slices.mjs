@@ -58,7 +58,7 @@ export async function stopSide({ subject, server }) {
 }
 
 /**
- * Runs one round of slices. Each slice starts with a ramp, when the programs are quiet.
+ * Runs one round of slices. Each slice starts when the programs are quiet, and begins with an unmeasured ramp.
  *
  * @param {import('./window.mjs').Bench} bench
  * @param {Side[]} all running subjects

@@ -65,8 +65,8 @@ async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<S
       }
       held.push(chunk);
       if (sizeBytes <= WHOLE_BYTES_MAX) continue;
-      const bytes = Buffer.concat(held);
-      large ??= { file: await openNameless(), hash: createHash('sha256'), head: headOf(bytes) };
+      const bytes: Buffer = large === null ? Buffer.concat(held) : chunk;
+      large ??= { hash: createHash('sha256'), head: headOf(bytes), file: await openNameless() };
       large.hash.update(bytes);
       await writeAll(large.file, bytes);
       held = [];

@@ -55,13 +55,14 @@ export interface IncomingBytes {
   read(): AsyncIterable<Buffer>;
 }
 
-/** Returns the bytes of a message in memory. The hash and the header section are read when they are used. */
+/** Returns the bytes of a message in memory. Computes the hash and the header section on first use. */
 export function incomingBytes(raw: Buffer): IncomingBytes {
+  let sha256: Buffer | null = null;
   let head: Buffer | null = null;
   return {
     sizeBytes: raw.length,
     get sha256() {
-      return createHash('sha256').update(raw).digest();
+      return (sha256 ??= createHash('sha256').update(raw).digest());
     },
     get head() {
       return (head ??= headOf(raw));
