@@ -43,6 +43,8 @@ export class EmailInserts implements AccompanyingInserts {
   /** Returns the row to insert with the email's event. */
   rowOf({ email, raw }: ComposedEmail): AccompanyingRow {
     const isShared = this.raw.sharesCommit(raw);
+    // Captured emails are not read to be sent.
+    if (isShared && !email.isCaptured) this.raw.keepForFirstRead(email, raw);
     const row: EmailInsert = { email, raw: isShared ? raw : null };
     return { inserts: this, row, bytes: isShared ? raw.length : 0 };
   }

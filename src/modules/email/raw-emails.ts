@@ -1,21 +1,41 @@
 import { Injectable } from '@nestjs/common';
 import { CHUNK_BYTES } from '#blobs/chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
+import { Clock } from '#kernel/clock.js';
+import { Config } from '#kernel/config/config.js';
 import { type BoundStatement, Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
+/** Limits of the messages in memory. A message that exceeds them is read from storage. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+const KEPT_MS_MAX = 60_000;
+
+interface KeptMessage {
+  environmentId: number;
+  raw: Buffer;
+  untilMs: number;
+}
 
 export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
   return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
 }
 
-/** Stores the raw messages of emails. A message is composed once and is the same on every attempt. */
+/**
+ * Stores the raw messages of emails. A message is composed once and is the same on every attempt. A process that sends
+ * emails keeps new messages in memory, so that most first attempts do not read them back from storage.
+ */
 @Injectable()
 export class RawEmails {
+  /** Oldest message first. */
+  private readonly kept = new Map<Id, KeptMessage>();
+  private keptBytes = 0;
+
   constructor(
     private readonly blobs: BlobStore,
     private readonly database: Database,
+    private readonly config: Config,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -52,13 +72,36 @@ export class RawEmails {
     return this.blobs.read({ environmentId, id });
   }
 
+  /** Keeps a message that is stored soon in memory, until it is read for the first time. Does nothing at the limit. */
+  keepForFirstRead({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, raw: Buffer): void {
+    if (!this.config.isWorker) return;
+    const nowMs = this.clock.monotonicMs();
+    for (const [oldest, { environmentId: owner, untilMs }] of this.kept) {
+      if (untilMs > nowMs) break;
+      this.takeKept(owner, oldest);
+    }
+    if (this.keptBytes + raw.length > KEPT_BYTES_MAX) return;
+    this.kept.set(id, { environmentId, raw, untilMs: nowMs + KEPT_MS_MAX });
+    this.keptBytes += raw.length;
+  }
+
   /** Returns an email's whole raw message, or null if it no longer exists. Throws 503 while storage is unavailable. */
-  whole(key: BlobKey): Promise<Buffer | null> {
-    return this.blobs.whole(key);
+  async whole(key: BlobKey): Promise<Buffer | null> {
+    return this.takeKept(key.environmentId, key.id) ?? (await this.blobs.whole(key));
   }
 
   /** Removes an email's raw message in a separate transaction. */
   remove(environmentId: number, id: Id): Promise<void> {
+    this.takeKept(environmentId, id);
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
+  }
+
+  /** Returns a message in memory and removes it from there. Null if it is not in memory. */
+  private takeKept(environmentId: number, id: Id): Buffer | null {
+    const message = this.kept.get(id);
+    if (message?.environmentId !== environmentId) return null;
+    this.kept.delete(id);
+    this.keptBytes -= message.raw.length;
+    return message.raw;
   }
 }
