@@ -43,7 +43,7 @@ export class EmailInserts implements AccompanyingInserts {
   /** Returns the row to insert with the email's event. */
   rowOf({ email, raw }: ComposedEmail): AccompanyingRow {
     const isShared = this.raw.sharesCommit(raw);
-    // Captured emails are not read to be sent.
+    // Captured emails are usually not sent, so their message is not needed soon.
     if (isShared && !email.isCaptured) this.raw.keepForFirstRead(email, raw);
     const row: EmailInsert = { email, raw: isShared ? raw : null };
     return { inserts: this, row, bytes: isShared ? raw.length : 0 };

@@ -7,8 +7,9 @@ import { type BoundStatement, Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
 
 const DAY_MS = 86_400_000;
-/** Limits of the messages in memory. A message that exceeds them is read from storage. */
+/** Maximum size of all messages in memory. Further messages are read from storage. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+/** Age at which a message is dropped from memory, when the next email arrives. */
 const KEPT_MS_MAX = 60_000;
 
 interface KeptMessage {
@@ -72,7 +73,11 @@ export class RawEmails {
     return this.blobs.read({ environmentId, id });
   }
 
-  /** Keeps a message that is stored soon in memory, until it is read for the first time. Does nothing at the limit. */
+  /**
+   * Keeps a message in memory until it is first read. Called before the message is committed, because its first attempt
+   * may start immediately after the commit. Does nothing in a process that sends no emails, or if the memory limit is
+   * reached.
+   */
   keepForFirstRead({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, raw: Buffer): void {
     if (!this.config.isWorker) return;
     const nowMs = this.clock.monotonicMs();
