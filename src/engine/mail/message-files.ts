@@ -42,8 +42,8 @@ function collect(text: string, depth: number, budget: { left: number }, found: M
   const { headers } = headersOf(head.replaceAll('\r\n', '\n'));
   const contentType = headerOf({ headers }, 'content-type');
   const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
-  const boundary = parameterOf(contentType, 'boundary');
-  if (type.startsWith('multipart/') && boundary !== '')
+  const boundary = type.startsWith('multipart/') ? parameterOf(contentType, 'boundary') : '';
+  if (boundary !== '')
     return sectionsOf(body, boundary, '\r\n', FILE_LIMITS.parts + 1).every((section) =>
       collect(section, depth + 1, budget, found),
     );

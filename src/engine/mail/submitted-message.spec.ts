@@ -62,6 +62,16 @@ describe('readSubmittedMessage', () => {
     });
   });
 
+  it.each([
+    ['Anna <Anna@Shop.Example>', { name: 'Anna', address: 'Anna@shop.example' }],
+    ['"Anna, Shop" <Anna@Shop.Example>', { name: 'Anna, Shop', address: 'Anna@shop.example' }],
+    ['Anna   of  Shop <Anna@Shop.Example>', { name: 'Anna of Shop', address: 'Anna@shop.example' }],
+    ['Anna (of Shop) <Anna@Shop.Example>', { name: 'Anna', address: 'Anna@shop.example' }],
+    ['Anna@B\xfccher.example', { name: '', address: 'Anna@xn--bcher-kva.example' }],
+  ])('reads the author %s', (from, expected) => {
+    expect(read(`From: ${from}`, '', 'Text').from).toEqual(expected);
+  });
+
   it('reads obsolete syntax and comments in To, Cc and Reply-To', () => {
     const message = read(
       'From: Pete(A nice \\) chap) <pete@silly.test>',
@@ -183,6 +193,16 @@ describe('writeSubmittedMessage', () => {
           '',
         ),
     );
+  });
+
+  it("returns the client's bytes without a copy if nothing is added or removed", () => {
+    const raw = bytes('Received: from a\r\n\tby b', ...HEAD, 'X-Team: \xe4', '', 'x', 'Bcc: in the body');
+
+    expect(writeSubmittedMessage(readSubmittedMessage(raw) as SubmittedMessage, {})).toBe(raw);
+  });
+
+  it('adds the empty line after a header section without a body', () => {
+    expect(writeSubmittedMessage(read(...HEAD), {}).toString()).toBe(bytes(...HEAD, '').toString());
   });
 
   it('adds fields on top, and replaces those with the same name', () => {

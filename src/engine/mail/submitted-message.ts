@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { mailboxesIn } from './address-list.js';
-import { type Mailbox, parseMailbox } from './addresses.js';
+import { isRefused, type Mailbox, parseMailbox } from './addresses.js';
 import { soleSender } from './allowed-senders.js';
 import { cleanLine } from './clean-text.js';
 import { decodeWords } from './encoded-words.js';
@@ -40,7 +40,8 @@ const ONCE: ReadonlySet<string> = new Set([
   ...UNSUBSCRIBE_HEADERS,
 ]);
 
-const FIELD = /^([\x21-\x39\x3b-\x7e]{1,76}):/;
+const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]{1,76}$/;
+const ASCII = /^[\0-\x7f]*$/;
 const CONTINUED = /^[ \t]/;
 const SUBJECT_BYTES_MAX = 4_096;
 const NAME_BYTES_MAX = 1_024;
@@ -78,6 +79,8 @@ export interface SubmittedMessage {
   fields: readonly SubmittedField[];
   /** The message after its header fields. Begins with the empty line. */
   body: Buffer;
+  /** The message as the client wrote it. Null if the empty line after the header was missing. */
+  whole: Buffer | null;
 }
 
 /**
@@ -87,11 +90,15 @@ export interface SubmittedMessage {
 export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: string } {
   const lineFault = raw.includes(0) ? 'The message contains a NUL byte.' : lineFaultOf(raw);
   if (lineFault !== null) return { fault: lineFault };
-  const { head, body } = split(raw);
+  const { head, body, whole } = split(raw);
   if (head.length > HEAD_BYTES_MAX) return { fault: 'The header section is larger than 256 KB.' };
-  const fields = fieldsIn(head.toString('latin1'));
-  if ('fault' in fields) return fields;
-  const found = (name: string): string | null => valueOf(fields, name);
+  const read = fieldsIn(head.toString('latin1'));
+  if ('fault' in read) return read;
+  const { fields, firsts } = read;
+  const found = (name: string): string | null => {
+    const field = firsts.get(name);
+    return field === undefined ? null : valueIn(field);
+  };
   const from = authorIn(found('from'));
   if ('fault' in from) return from;
   const sender = found('sender');
@@ -110,14 +117,20 @@ export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: s
     idempotencyKey: found(KEY_HEADER),
     fields,
     body,
+    whole,
   };
 }
 
-/** Returns the message to sign. Adds the fields in `added`, and removes Bcc and Posthorn's control headers. */
+/**
+ * Returns the message to sign. Adds the fields in `added`, and removes Bcc and Posthorn's control headers. Returns the
+ * client's bytes without a copy if they need no change.
+ */
 export function writeSubmittedMessage(
-  { fields, body }: Pick<SubmittedMessage, 'fields' | 'body'>,
+  { fields, body, whole }: Pick<SubmittedMessage, 'fields' | 'body' | 'whole'>,
   added: Readonly<Record<string, string>>,
 ): Buffer {
+  const isAdding = Object.keys(added).length > 0;
+  if (whole !== null && !isAdding && !fields.some(({ name }) => NOT_SENT.has(name))) return whole;
   const replaced = new Set(Object.keys(added).map((name) => name.toLowerCase()));
   const lines = [
     ...Object.entries(added).map(([name, value]) => Buffer.from(`${name}: ${value}`).toString('latin1')),
@@ -166,42 +179,42 @@ function boundariesIn(content: string): Set<string> {
   return boundaries;
 }
 
-function split(raw: Buffer): { head: Buffer; body: Buffer } {
-  if (raw[0] === CR) return { head: raw.subarray(0, 0), body: raw };
+function split(raw: Buffer): { head: Buffer; body: Buffer; whole: Buffer | null } {
+  if (raw[0] === CR) return { head: raw.subarray(0, 0), body: raw, whole: raw };
   const end = raw.indexOf(HEAD_END);
-  if (end === -1) return { head: raw, body: Buffer.from('\r\n') };
-  return { head: raw.subarray(0, end + 2), body: raw.subarray(end + 2) };
+  if (end === -1) return { head: raw, body: Buffer.from('\r\n'), whole: null };
+  return { head: raw.subarray(0, end + 2), body: raw.subarray(end + 2), whole: raw };
 }
 
-function fieldsIn(head: string): SubmittedField[] | { fault: string } {
+/** Returns the header fields in order, and the first field of each name. */
+function fieldsIn(
+  head: string,
+): { fields: SubmittedField[]; firsts: ReadonlyMap<string, SubmittedField> } | { fault: string } {
   const fields: SubmittedField[] = [];
-  const seen = new Set<string>();
+  const firsts = new Map<string, SubmittedField>();
   for (const line of head.split('\r\n').slice(0, -1)) {
     const last = fields.at(-1);
     if (CONTINUED.test(line) && line.trim() !== '' && last !== undefined) {
       last.text += `\r\n${line}`;
       continue;
     }
-    const name = FIELD.exec(line)?.[1]?.toLowerCase();
-    if (name === undefined)
+    const name = line.slice(0, Math.max(line.indexOf(':'), 0)).toLowerCase();
+    if (!FIELD_NAME.test(name))
       return { fault: 'A line of the header section is no header field. An empty line ends the section.' };
-    if (ONCE.has(name) && seen.has(name)) return { fault: `The header ${name} occurs twice.` };
+    const isRepeated = firsts.has(name);
+    if (isRepeated && ONCE.has(name)) return { fault: `The header ${name} occurs twice.` };
     if (isRelayInstruction(name))
       return { fault: `The header ${name} instructs a relay or is Posthorn's own, and can't be set.` };
-    seen.add(name);
-    fields.push({ name, text: line });
+    const field = { name, text: line };
+    fields.push(field);
+    if (!isRepeated) firsts.set(name, field);
   }
-  return fields;
-}
-
-function valueOf(fields: readonly SubmittedField[], wanted: string): string | null {
-  const field = fields.find(({ name }) => name === wanted);
-  return field === undefined ? null : valueIn(field);
+  return { fields, firsts };
 }
 
 function valueIn({ name, text }: SubmittedField): string {
   const value = text.slice(name.length + 1).replaceAll('\r\n', '');
-  return Buffer.from(value, 'latin1').toString().trim();
+  return (ASCII.test(value) ? value : Buffer.from(value, 'latin1').toString()).trim();
 }
 
 /**
@@ -209,6 +222,9 @@ function valueIn({ name, text }: SubmittedField): string {
  */
 function authorIn(value: string | null): Mailbox | { fault: string } {
   if (value === null || value === '') return { fault: 'The message has no From header.' };
+  // All parsers agree on the strict form, which most clients write. Only its spaces may need to be merged.
+  const strict = parseMailbox(value, 'international');
+  if (!isRefused(strict) && !value.includes('  ')) return strict;
   const address = soleSender([value]);
   if (address === null) return { fault: 'The From header must have exactly one address.' };
   const shown = mailboxesIn(value)[0];

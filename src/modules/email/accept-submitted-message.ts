@@ -110,9 +110,12 @@ export class AcceptSubmittedMessage {
       : {};
     const { environmentId } = tenant;
     const unsubscribe = await this.links.resolve(environmentId, requested.unsubscribe);
-    const draft = { ...addressed, unsubscribe };
+    const draft = unsubscribe === null ? addressed : { ...addressed, unsubscribe };
     const id = this.ids.next();
-    const { headers } = await this.links.addTo({ environmentId, id }, { ...draft, headers: ruled });
+    const headers =
+      unsubscribe === null
+        ? ruled
+        : (await this.links.addTo({ environmentId, id }, { ...draft, headers: ruled })).headers;
     const messageId = message.messageId ?? messageIdOf(id, identity);
     const unsigned = writeSubmittedMessage(message, {
       ...headers,
@@ -120,7 +123,7 @@ export class AcceptSubmittedMessage {
       ...(!message.hasDate && { Date: mailDate(this.clock.now()) }),
     });
     // The client's own lines were checked when the message was read.
-    const fault = lineFaultOf(unsigned.subarray(0, unsigned.length - message.body.length));
+    const fault = unsigned === raw ? null : lineFaultOf(unsigned.subarray(0, unsigned.length - message.body.length));
     if (fault !== null) throw invalid([{ path: '', message: `A header was added that cannot be sent. ${fault}` }]);
     const named = { environmentId, id, expiresOnDay: await this.retention.expiresOnDay(environmentId, id), messageId };
     const attachments = files.map(({ filename, contentType, sizeBytes }) => ({
