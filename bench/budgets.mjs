@@ -159,6 +159,7 @@ export const BUDGETS = [
   })),
   between('accepts with a million events / with few, rate', ['scale', 'scale:empty'], fairRate, '>= 0.8'),
   between('mail in / its limit, rate', ['smtp-in', 'smtp-in-limit'], fairRate, '>= 0.5'),
+  between('submission / mail in, rate', ['submission', 'smtp-in'], fairRate, '>= 0.8'),
   count(
     'memory with PostgreSQL at rest, MiB',
     ['memory'],
