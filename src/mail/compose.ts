@@ -65,6 +65,9 @@ const SIGNED_FIELDS = [
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
+/** The DKIM-Signature fields at the beginning of a composed message, with their folding. */
+const SIGNATURES = /^(?:DKIM-Signature: [^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*)+/;
+const SIGNATURES_BYTES_MAX = 8_192;
 /** Minimum size of a DKIM key in bits (RFC 8301 section 3.2). */
 const KEY_BITS_MIN = 1024;
 const OCTETS = 'application/octet-stream';
@@ -130,6 +133,19 @@ export async function dkimSignatures(
   return ed25519 === undefined
     ? rsa
     : Buffer.concat([rsa, await ed25519Signature(unsigned, { ...ed25519, domain }, fields, date)]);
+}
+
+/** Returns the DKIM-Signature fields with which `compose` begins a message. Empty if it has none. */
+export function signaturesOf(message: Buffer): string {
+  return SIGNATURES.exec(message.toString('latin1', 0, SIGNATURES_BYTES_MAX))?.[0] ?? '';
+}
+
+/** Returns whether the domain has changed its key: it signed with another selector. */
+export function isKeyChanged(signatures: string, { domain, selector }: { domain: string; selector: string }): boolean {
+  const fields = signatures.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
+  const tags = fields.map((field) => field.slice(SIGNATURE.length).split(/;\s*/));
+  const ofDomain = tags.filter((each) => each.includes(`d=${domain}`));
+  return ofDomain.length > 0 && !ofDomain.some((each) => each.includes(`s=${selector}`));
 }
 
 async function ed25519Signature(

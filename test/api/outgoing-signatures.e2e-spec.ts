@@ -1,8 +1,9 @@
 import { simpleParser } from 'mailparser';
 import { freePort } from '../durability/processes.js';
-import { hasDkimpy, signatureVerdicts } from '../support/dkim-verifiers.js';
+import { dkimpyVerdicts, hasDkimpy, signatureVerdicts } from '../support/dkim-verifiers.js';
 import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
+import { emailIn, rawOf } from './emailing.js';
 import { deliver, letter } from './mailing.js';
 import { until } from './polling.js';
 import { type Relay, type Relayed, startRelay, verifyDomain } from './relay.js';
@@ -59,6 +60,10 @@ const TWO = { dkim: ['pass', 'pass'], arc: 'none' };
   async function verifyOwnDomain(): Promise<void> {
     const body = { domain: OWN_HOST, kind: 'email-send', dkim: { mode: 'domain', algorithm: 'rsa-2048+ed25519' } };
     const domain = expectStatus(await server.api('POST', '/v1/domains', body), 201).json;
+    await publishAndVerify(domain);
+  }
+
+  async function publishAndVerify(domain: ApiAnswer['json']): Promise<void> {
     for (const { name, type, value, priority } of domain.records) {
       zone.set(name, type, [priority === null ? value : `${priority} ${value}`]);
       if (/\._domainkey\./.test(name)) records[name] = value;
@@ -66,6 +71,20 @@ const TWO = { dkim: ['pass', 'pass'], arc: 'none' };
     await sql.rows('update domains set checked_at = null where id = $1', [uuidOf(domain.id)]);
     const verified = expectStatus(await server.api('POST', `/v1/domains/${domain.id}/verify`), 200).json;
     expect(verified.sending_enabled).toBe(true);
+  }
+
+  /** Rotates the keys of the domain and removes the records of its previous keys. */
+  async function rotateOwnKeys(): Promise<void> {
+    const domains = expectStatus(await server.api('GET', '/v1/domains'), 200).json.data as Record<string, string>[];
+    const id = domains.find(({ domain }) => domain === OWN_HOST)?.['id'];
+    const previous = Object.keys(records).filter((name) => name.endsWith(OWN_HOST));
+    await publishAndVerify(
+      expectStatus(await server.api('POST', `/v1/domains/${id}/dkim/rotate`, { grace_seconds: 0 }), 200).json,
+    );
+    for (const name of previous) {
+      delete records[name];
+      zone.set(name, 'TXT', []);
+    }
   }
 
   const recipient = (): string => `r${(made += 1)}@target.example`;
@@ -195,5 +214,29 @@ const TWO = { dkim: ['pass', 'pass'], arc: 'none' };
     await deliver(smtp, alias.address, letter('question').replace('you@in.example', alias.address), sender);
 
     expect(await signatureVerdicts((await arrived(sender)).raw, records)).toEqual({ dkimpy: ONE, mailauth: ONE });
+  });
+
+  it('an email that is replayed after its keys were rotated: the current keys sign it', async () => {
+    relay.refuseMessages(() => ({ code: 554, text: '5.7.1 Refused' }));
+    const to = [recipient(), recipient()] as const;
+    const email = { from: `a@${OWN_HOST}`, to: to[0], subject: 'x', text: TEXT };
+    const ids = [expectStatus(await server.api('POST', '/v1/emails', email), 202).json.id as string];
+    const lines = [`From: a@${OWN_HOST}`, `To: ${to[1]}`, 'DKIM-Signature: v=1; d=client.example', '', 'x'];
+    const port = await submissionPortOf(server, 'without STARTTLS');
+    const reply = await submit(port, server.apiKey, to[1], lines.join('\r\n'), `a@${OWN_HOST}`);
+    ids.push(/evt_\w+/.exec(reply)?.[0] ?? '');
+    for (const id of ids) await emailIn(server, id, 'failed');
+    const raws = await Promise.all(ids.map((id) => rawOf(server, id)));
+    relay.refuseMessages(() => null);
+    await rotateOwnKeys();
+
+    for (const id of ids) expectStatus(await server.api('POST', `/v1/events/${id}/replay`), 202);
+
+    for (const [index, others] of [[], ['fail']].entries()) {
+      const { raw } = await arrived(to[index] ?? '');
+      const expected = { dkim: ['pass', 'pass', ...others], arc: 'none' };
+      expect(dkimpyVerdicts(raw, records)).toEqual(expected);
+      expect(raw.split('\r\nFrom: ')[1]).toBe(raws[index]?.split('\r\nFrom: ')[1]);
+    }
   });
 });

@@ -164,7 +164,7 @@ export class EmailAdapter extends DestinationAdapter {
     const replies = played.filter((reply): reply is RecipientReply => reply !== null);
     const real = addresses.filter((_, i) => played[i] === null);
     if (real.length === 0) return { replies, isUnreachable: false, isFinal: true, retryAfterMs: null };
-    const raw = await this.ours(() => this.messages.whole(environmentId, email));
+    const raw = await this.ours(() => this.messages.toSend(environmentId, email));
     if (raw === null) return null;
     const report = await this.transport.submit({
       emailId: showId('evt', email.id),

@@ -80,6 +80,57 @@ describe('SignedMessages', () => {
     expect(sign).not.toHaveBeenCalled();
   });
 
+  describe('toSend', () => {
+    const oldKey = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=mail.example.com; s=ph2; b=old\r\n';
+    const newKey = oldKey.replace('ph2', 'ph1');
+    const foreign = oldKey.replace('mail.', 'other.');
+
+    it.each<[string, string | null, string]>([
+      ['stored beside the message', oldKey, ''],
+      ['in the stored message', null, oldKey],
+      ['in the stored message, of RSA and Ed25519', null, oldKey + oldKey.replace('ph2', 'phe2')],
+    ])('replaces signatures of a previous key: %s', async (_what, signature, inMessage) => {
+      const { messages, sign } = over({ raw: Buffer.concat([Buffer.from(inMessage), RAW]) });
+
+      const sent = String(await messages.toSend(7, { ...EMAIL, signature, originalSender: null }));
+
+      expect(sent.slice(0, -RAW.length)).toMatch(/^DKIM-Signature: (?:(?!DKIM-Signature)[^])* s=ph1;/);
+      expect(sent).toMatch(/\r\nFrom: /);
+      expect(sent).not.toContain('ph2');
+      expect(sign).not.toHaveBeenCalled();
+    });
+
+    it('keeps a signature of the client, which is part of the message', async () => {
+      const { messages } = over({ raw: Buffer.from(oldKey + RAW.toString()) });
+
+      const sent = String(await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null }));
+
+      expect(sent).toMatch(/^DKIM-Signature: [^]* s=ph1;[^]*\r\n/);
+      expect(sent.endsWith(oldKey + RAW.toString())).toBe(true);
+    });
+
+    it.each<[string, string | null, string, string | null]>([
+      ['of the current key', newKey, '', null],
+      ['of the current key, in the stored message', null, newKey, null],
+      ['of another domain', foreign, '', null],
+      ['of a forwarded message', oldKey, '', 'a@b.example'],
+      ['of no key', null, '', null],
+    ])('keeps signatures %s', async (_what, signature, inMessage, originalSender) => {
+      const raw = Buffer.concat([Buffer.from(inMessage), RAW]);
+      const { messages } = over({ raw });
+
+      expect(String(await messages.toSend(7, { ...EMAIL, signature, originalSender }))).toBe(
+        `${signature ?? ''}${raw.toString()}`,
+      );
+    });
+
+    it('returns null for a message that no longer exists', async () => {
+      const { messages } = over({ raw: null });
+
+      expect(await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null })).toBeNull();
+    });
+  });
+
   it('returns the signature of the process that stored one first', async () => {
     const { messages } = over({ isStored: false, found: STORED });
 

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { isStorageAway } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
-import { dkimSignatures } from '#mail/compose.js';
+import { dkimSignatures, isKeyChanged, signaturesOf } from '#mail/compose.js';
 import type { EmailEntity } from './email.entities.js';
 import { EmailsStore, NOT_SIGNED, type SignedEmail } from './emails.store.js';
 import { hostOfSender } from './mail-volume.js';
 import { blobKeyOf, RawEmails } from './raw-emails.js';
-import { SenderIdentities } from './sender-identity.js';
+import { SenderIdentities, type Signer } from './sender-identity.js';
 import { MailTransport } from './transport.contract.js';
 
 /** The fields of an email that identify its message and its signature. */
@@ -56,6 +56,22 @@ export class SignedMessages {
   }
 
   /**
+   * Returns the message to send. Returns the result of `whole`, unless the sender's DKIM keys have changed since the
+   * email was signed. Then signs the message with the current keys, because the DNS record of the previous key may be
+   * removed. Forwarded messages keep their signatures. Throws the same errors as `whole`.
+   */
+  async toSend(environmentId: number, email: MessageKey & Pick<EmailEntity, 'originalSender'>): Promise<Buffer | null> {
+    const whole = await this.whole(environmentId, email);
+    const { sender, signature, originalSender } = email;
+    if (whole === null || signature === NOT_SIGNED || originalSender !== null) return whole;
+    const signer = await this.identities.signerOf(environmentId, hostOfSender(sender));
+    const signatures = signature ?? signaturesOf(whole);
+    if (!isKeyChanged(signatures, signer)) return whole;
+    const unsigned = whole.subarray(Buffer.byteLength(signatures));
+    return Buffer.concat([await this.signaturesBy(signer, unsigned), unsigned]);
+  }
+
+  /**
    * Returns an email's message in chunks, and its size in bytes. Null if the message no longer exists. Throws the same
    * errors as `whole`.
    */
@@ -76,12 +92,16 @@ export class SignedMessages {
   /** Signs a message and stores the signature. Returns the stored signature, or null if the email was erased. */
   private async sign(environmentId: number, email: MessageKey, unsigned: Buffer): Promise<Buffer | null> {
     const signer = await this.identities.signerOf(environmentId, hostOfSender(email.sender));
-    const { rewritesIdentity } = this.transport;
-    const signature = await dkimSignatures(unsigned, signer, { rewritesIdentity, date: this.clock.now() });
+    const signature = await this.signaturesBy(signer, unsigned);
     const { id, expiresOn } = email;
     if (await this.signatures.add({ environmentId, id, expiresOn, signature: signature.toString() })) return signature;
     const stored = (await this.emails.state(environmentId, id))?.signature;
     return stored ? Buffer.from(stored) : null;
+  }
+
+  private signaturesBy(signer: Signer, unsigned: Buffer): Promise<Buffer> {
+    const { rewritesIdentity } = this.transport;
+    return dkimSignatures(unsigned, signer, { rewritesIdentity, date: this.clock.now() });
   }
 }
 
