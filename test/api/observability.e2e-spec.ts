@@ -291,6 +291,39 @@ describe('observability for the operator', () => {
       );
     });
 
+    it('ends the acceptance of a message that is not accepted', async () => {
+      const target = targets.open();
+      const traceId = '4bf92f3577b34da6a3ce929d0e0e4737';
+      const key = { 'idempotency-key': '019aa4c0-0000-4000-8000-000000000001' };
+      const post = (payload: object, parentId: string) =>
+        server.api(
+          'POST',
+          '/v1/send',
+          { destination: target.url, event_type: 'a', payload },
+          {
+            ...key,
+            traceparent: `00-${traceId}-${parentId}-01`,
+          },
+        );
+
+      const parents = ['00f067aa0ba902b1', '00f067aa0ba902b2', '00f067aa0ba902b3'] as const;
+      expectStatus(await post({}, parents[0]), 202);
+      expectStatus(await post({}, parents[1]), 202);
+      expectStatus(await post({ other: true }, parents[2]), 409);
+
+      const found = await traceOf(traceId, 4);
+      const results = parents.map((parent) => {
+        const attributes = found.find(({ parentSpanId }) => parentSpanId === parent)?.attributes ?? [];
+        const of = (wanted: string): unknown => attributes.find(({ key }) => key === wanted)?.value.stringValue;
+        return [of('posthorn.outcome'), of('error.type')];
+      });
+      expect(results).toEqual([
+        ['accepted', undefined],
+        ['duplicate', undefined],
+        ['failed', 'conflict'],
+      ]);
+    });
+
     it('continues the trace of the caller', async () => {
       const target = targets.open();
       const [traceId, parentId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];

@@ -19,6 +19,8 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
 import type { Config, SamplerName } from '../config/config.js';
+import { ApiError } from '../errors.js';
+import { AlreadyAnswered } from '../idempotency.js';
 import { VERSION } from '../version.js';
 
 /** Returns span attributes. Called only if the span is recorded. */
@@ -27,6 +29,8 @@ export type Describe = () => Attributes;
 export interface Traced {
   /** W3C `traceparent`. Null if tracing is off and the request had none. */
   traceparent: string | null;
+  /** Returns the work's result. If the work fails, ends the span with its error. */
+  during<T>(work: Promise<T>): Promise<T>;
   /** Ends the span. `describe` returns the attributes that are known only at the end. */
   end(outcome: string, describe?: Describe): void;
 }
@@ -48,7 +52,15 @@ export class OtlpSpans {
   start(name: string, kind: keyof typeof KINDS, parent: string | null, describe: Describe): Traced {
     const span = this.tracer.startSpan(name, { kind: KINDS[kind] }, parentContext(parent));
     if (span.isRecording()) span.setAttributes(describe());
-    return { traceparent: traceparentOf(span), end: (outcome, known) => end(span, outcome, known) };
+    return {
+      traceparent: traceparentOf(span),
+      during: (work) =>
+        work.catch((error: unknown) => {
+          fail(span, error);
+          throw error;
+        }),
+      end: (outcome, known) => end(span, outcome, known),
+    };
   }
 
   async close(): Promise<void> {
@@ -88,6 +100,12 @@ function parentContext(traceparent: string | null): typeof ROOT_CONTEXT {
 function traceparentOf(span: Span): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+function fail(span: Span, error: unknown): void {
+  if (error instanceof AlreadyAnswered) return end(span, 'duplicate');
+  const type = error instanceof ApiError ? error.type : error instanceof Error ? error.name : 'Error';
+  end(span, 'failed', () => ({ 'error.type': type }));
 }
 
 function end(span: Span, outcome: string, known?: Describe): void {

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import type { Describe, OtlpSpans, Traced } from './otlp.js';
 
-const NOTHING: Traced = { traceparent: null, end: () => undefined };
+const NOTHING: Traced = { traceparent: null, during: (work) => work, end: () => undefined };
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
@@ -24,13 +24,13 @@ export class Tracing implements OnApplicationShutdown {
     const parent = incoming !== undefined && TRACEPARENT.test(incoming) ? incoming : null;
     if (this.spans)
       return this.spans.start('posthorn.accept', 'server', parent, () => ({ 'posthorn.event_type': eventType }));
-    return parent === null ? NOTHING : { traceparent: parent, end: () => undefined };
+    return parent === null ? NOTHING : { ...NOTHING, traceparent: parent };
   }
 
   /** Starts a span for a delivery, as a child of the span of `startAccept`. */
   startDelivery(traceparent: string | null, describe: Describe): Traced {
     if (this.spans) return this.spans.start('posthorn.deliver', 'client', traceparent, describe);
-    return traceparent === null ? NOTHING : { traceparent, end: () => undefined };
+    return traceparent === null ? NOTHING : { ...NOTHING, traceparent };
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -96,7 +96,9 @@ export class AcceptEmail {
     const targetId = await this.destination.forEnvironment(environmentId);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
-    await this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency, row }));
+    await span.during(
+      this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency, row })),
+    );
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     this.metrics.accepted();
     return { id, status };

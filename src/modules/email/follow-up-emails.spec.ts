@@ -43,7 +43,9 @@ function over(ledger: Ledger['accept'], isAccepted = false): { emails: FollowUpE
     { accept: ledger } as unknown as Ledger,
     unused,
     { accepted: () => void done.push('counted') } as unknown as EmailMetrics,
-    { startAccept: () => ({ traceparent: null, end: () => undefined }) } as unknown as Tracing,
+    {
+      startAccept: () => ({ traceparent: null, during: (work: unknown) => work, end: () => undefined }),
+    } as unknown as Tracing,
     unused,
     unused,
     unused,

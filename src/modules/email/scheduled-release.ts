@@ -112,12 +112,9 @@ export class ScheduledRelease {
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
     await this.emails.insert(made.email);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
-    await this.ledger.acceptWithin(
-      emailEvent(made.email, await this.destination.forEnvironment(environmentId), {
-        traceparent: span.traceparent,
-        idempotency: null,
-      }),
-    );
+    const targetId = await this.destination.forEnvironment(environmentId);
+    const event = emailEvent(made.email, targetId, { traceparent: span.traceparent, idempotency: null });
+    await span.during(this.ledger.acceptWithin(event));
     await this.scheduled.remove(environmentId, id);
     if (made.raw === null) await this.noteFailure(made.email);
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));

@@ -93,7 +93,7 @@ export class Pipeline {
       idempotency,
       dedupeId: shownIdOf(endpoint, request, verification),
     };
-    const result = await this.decide(endpoint, verified, mayBeDuplicate);
+    const result = await span.during(this.decide(endpoint, verified, mayBeDuplicate));
     span.end(result.isDuplicate ? 'duplicate' : 'accepted', () => ({
       'messaging.message.id': showId('evt', result.eventId ?? verified.id),
       'posthorn.endpoint.id': showId('ep', endpoint.id),

@@ -89,7 +89,7 @@ export class EndpointTestService {
     const [messageId = '', eventId = ''] = this.ids.block(2);
     const span = this.tracing.startAccept(undefined, eventType);
     const { targetId, ratePerSecond, concurrency } = target;
-    await this.ledger.fanOut({
+    const accepting = this.ledger.fanOut({
       environmentId,
       id: messageId,
       applicationId,
@@ -105,6 +105,7 @@ export class EndpointTestService {
         { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
       ],
     });
+    await span.during(accepting);
     // Commits before the wait, because workers see only committed events.
     await this.database.commitEarly();
     span.end('accepted');

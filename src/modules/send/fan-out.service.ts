@@ -75,7 +75,7 @@ export class FanOutService {
     const [id = '', ...eventIds] = this.ids.block(subscribers.length + 1);
     const span = this.tracing.startAccept(request.traceparent, eventType);
     const body = emittedBody(id, subscribers.length);
-    await this.ledger.fanOut({
+    const accepting = this.ledger.fanOut({
       environmentId,
       id,
       applicationId,
@@ -93,6 +93,7 @@ export class FanOutService {
       idempotency: idempotency && { request: idempotency, status: ACCEPTED_STATUS, body },
       caller: request.caller,
     });
+    await span.during(accepting);
     span.end('accepted', () => ({
       'messaging.message.id': showId('msg', id),
       'posthorn.application.id': showId('app', applicationId),

@@ -81,7 +81,7 @@ export class SendService {
       idempotency: request.idempotency && { request: request.idempotency, ...(request.answer ?? accepted)(id) },
       caller: request.caller ?? null,
     };
-    await this.ledger.accept(event);
+    await span.during(this.ledger.accept(event));
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     return id;
   }
