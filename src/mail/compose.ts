@@ -65,7 +65,7 @@ const SIGNED_FIELDS = [
 const IDENTITY_FIELDS: ReadonlySet<string> = new Set(['Date', 'Message-ID']);
 
 const SIGNATURE = 'DKIM-Signature: ';
-/** The DKIM-Signature fields at the beginning of a composed message, with their folding. */
+/** The DKIM-Signature fields at the beginning of a message, with their folding. */
 const SIGNATURES = /^(?:DKIM-Signature: [^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*)+/;
 const SIGNATURES_BYTES_MAX = 8_192;
 /** Minimum size of a DKIM key in bits (RFC 8301 section 3.2). */
@@ -83,7 +83,7 @@ const LINE_END = /\r\n|\r|\n/g;
 export class NotComposed extends Error {}
 
 /**
- * Builds the bytes of a message, which all attempts send. Depends only on its arguments.
+ * Builds the bytes of a message. Depends only on its arguments.
  *
  * Lines end in CRLF. The message is signed for the domain (RFC 6376, rsa-sha256, relaxed/relaxed). The signature
  * excludes Message-ID and Date if the transport rewrites them. With an Ed25519 key, a second signature (RFC 8463)
@@ -135,13 +135,9 @@ export async function dkimSignatures(
     : Buffer.concat([rsa, await ed25519Signature(unsigned, { ...ed25519, domain }, fields, date)]);
 }
 
-/** Returns the DKIM-Signature fields with which `compose` begins a message. Empty if it has none. */
-export function signaturesOf(message: Buffer): string {
-  return SIGNATURES.exec(message.toString('latin1', 0, SIGNATURES_BYTES_MAX))?.[0] ?? '';
-}
-
-/** Returns whether the domain has changed its key: it signed with another selector. */
-export function isKeyChanged(signatures: string, { domain, selector }: { domain: string; selector: string }): boolean {
+/** Returns whether the domain signed the message only with selectors other than its current one. */
+export function isKeyChanged(message: Buffer, { domain, selector }: { domain: string; selector: string }): boolean {
+  const signatures = SIGNATURES.exec(message.toString('latin1', 0, SIGNATURES_BYTES_MAX))?.[0] ?? '';
   const fields = signatures.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
   const tags = fields.map((field) => field.slice(SIGNATURE.length).split(/;\s*/));
   const ofDomain = tags.filter((each) => each.includes(`d=${domain}`));

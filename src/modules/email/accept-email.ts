@@ -96,9 +96,11 @@ export class AcceptEmail {
     const targetId = await this.destination.forEnvironment(environmentId);
     const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const idempotency = once && { request: once.request, ...once.answer({ id, status }) };
-    await span.during(
-      this.ledger.accept(emailEvent(email, targetId, { traceparent: span.traceparent, idempotency, row })),
-    );
+    const event = emailEvent(email, targetId, { traceparent: span.traceparent, idempotency, row });
+    await span.during(this.ledger.accept(event)).catch((error: unknown) => {
+      this.inserts.forget(email);
+      throw error;
+    });
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     this.metrics.accepted();
     return { id, status };

@@ -49,6 +49,11 @@ export class EmailInserts implements AccompanyingInserts {
     return { inserts: this, row, bytes: isShared ? raw.length : 0 };
   }
 
+  /** Discards what `rowOf` kept in memory, because the email was not committed. */
+  forget({ environmentId, id }: NewEmail): void {
+    this.raw.forget(environmentId, id);
+  }
+
   insertsOf(rows: readonly EmailInsert[]): BoundStatement[] {
     const blobs = rows.flatMap(({ email, raw }) => (raw === null ? [] : [{ key: email, bytes: raw }]));
     return [

@@ -37,7 +37,11 @@ function over(ledger: Ledger['accept'], isAccepted = false): { emails: FollowUpE
     unused,
     unused,
     unused,
-    { storeSeparately: async () => void done.push('prepared'), rowOf: () => ROW } as unknown as EmailInserts,
+    {
+      storeSeparately: async () => void done.push('prepared'),
+      rowOf: () => ROW,
+      forget: () => void done.push('forgotten'),
+    } as unknown as EmailInserts,
     unused,
     { forEnvironment: async () => EMAIL_ID } as unknown as EmailDestination,
     { accept: ledger } as unknown as Ledger,
@@ -71,7 +75,7 @@ describe('FollowUpEmails', () => {
 
     await emails.forward(MESSAGE, EMAIL_ID, COPY, IDENTITY);
 
-    expect(done).toEqual(['prepared']);
+    expect(done).toEqual(['prepared', 'forgotten']);
   });
 
   it('does nothing for an accepted email whose idempotency key may have expired', async () => {

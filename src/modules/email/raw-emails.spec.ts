@@ -1,5 +1,5 @@
+import { jest } from '@jest/globals';
 import type { BlobStore } from '#blobs/contract.js';
-import type { Clock } from '#kernel/clock.js';
 import type { Config } from '#kernel/config/config.js';
 import type { Database } from '#kernel/database/database.js';
 import { RawEmails } from './raw-emails.js';
@@ -12,14 +12,14 @@ const MIB = 1024 * 1024;
 const keyOf = (id: string, environmentId = 1) => ({ environmentId, id, expiresOnDay: 0 });
 
 function rawEmails({ isWorker = true } = {}) {
-  const clock = { nowMs: 0 };
   const blobs = { whole: async () => STORED, remove: async () => undefined } as unknown as BlobStore;
   const database = { unitOfWork: (work: () => unknown) => work() } as unknown as Database;
-  const monotonic = { monotonicMs: () => clock.nowMs } as Clock;
-  return { clock, raw: new RawEmails(blobs, database, { isWorker } as Config, monotonic) };
+  return { raw: new RawEmails(blobs, database, { isWorker } as Config) };
 }
 
 describe('RawEmails', () => {
+  afterEach(() => jest.useRealTimers());
+
   it('returns a kept message once, and reads it from storage afterwards', async () => {
     const { raw } = rawEmails();
     raw.keepForFirstRead(keyOf('a'), RAW);
@@ -51,8 +51,27 @@ describe('RawEmails', () => {
     expect(await raw.whole(keyOf('a'))).toBe(STORED);
   });
 
+  it('forgets a message whose commit failed', async () => {
+    const { raw } = rawEmails();
+    raw.keepForFirstRead(keyOf('a'), RAW);
+    raw.forget(1, 'a');
+
+    expect(await raw.whole(keyOf('a'))).toBe(STORED);
+  });
+
+  it('counts a message that is kept again once, and keeps its latest bytes', async () => {
+    const { raw } = rawEmails();
+    for (let i = 0; i < 3; i += 1) raw.keepForFirstRead(keyOf('a'), Buffer.alloc(8 * MIB));
+    raw.keepForFirstRead(keyOf('b'), Buffer.alloc(8 * MIB));
+    raw.keepForFirstRead(keyOf('a'), RAW);
+
+    expect(await raw.whole(keyOf('b'))).toHaveLength(8 * MIB);
+    expect(await raw.whole(keyOf('a'))).toBe(RAW);
+  });
+
   it('keeps at most 16 MiB, and has room again after messages are read or a minute has passed', async () => {
-    const { raw, clock } = rawEmails();
+    jest.useFakeTimers();
+    const { raw } = rawEmails();
     raw.keepForFirstRead(keyOf('a'), Buffer.alloc(8 * MIB));
     raw.keepForFirstRead(keyOf('b'), Buffer.alloc(8 * MIB));
     raw.keepForFirstRead(keyOf('c'), RAW);
@@ -62,7 +81,7 @@ describe('RawEmails', () => {
     raw.keepForFirstRead(keyOf('c'), RAW);
     expect(await raw.whole(keyOf('c'))).toBe(RAW);
 
-    clock.nowMs = MINUTE_MS;
+    jest.advanceTimersByTime(MINUTE_MS);
     raw.keepForFirstRead(keyOf('d'), Buffer.alloc(16 * MIB));
     expect(await raw.whole(keyOf('b'))).toBe(STORED);
     expect(await raw.whole(keyOf('d'))).toHaveLength(16 * MIB);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CHUNK_BYTES } from '#blobs/chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
-import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { type BoundStatement, Database } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
@@ -9,13 +8,13 @@ import type { Id } from '#kernel/ids.js';
 const DAY_MS = 86_400_000;
 /** Maximum size of all messages in memory. Further messages are read from storage. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
-/** Age at which a message is dropped from memory, when the next email arrives. */
+/** Age at which a message is dropped from memory. */
 const KEPT_MS_MAX = 60_000;
 
 interface KeptMessage {
   environmentId: number;
   raw: Buffer;
-  untilMs: number;
+  timer: NodeJS.Timeout;
 }
 
 export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
@@ -23,12 +22,11 @@ export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; ex
 }
 
 /**
- * Stores the raw messages of emails. A message is composed once and is the same on every attempt. A process that sends
+ * Stores the raw messages of emails. A message is composed once, and its stored bytes never change. A process that sends
  * emails keeps new messages in memory, so that most first attempts do not read them back from storage.
  */
 @Injectable()
 export class RawEmails {
-  /** Oldest message first. */
   private readonly kept = new Map<Id, KeptMessage>();
   private keptBytes = 0;
 
@@ -36,7 +34,6 @@ export class RawEmails {
     private readonly blobs: BlobStore,
     private readonly database: Database,
     private readonly config: Config,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -75,19 +72,21 @@ export class RawEmails {
 
   /**
    * Keeps a message in memory until it is first read. Called before the message is committed, because its first attempt
-   * may start immediately after the commit. Does nothing in a process that sends no emails, or if the memory limit is
-   * reached.
+   * may start immediately after the commit. If the commit fails, call `forget`. Does nothing in a process that sends no
+   * emails, or if the memory limit is reached.
    */
   keepForFirstRead({ environmentId, id }: Pick<BlobKey, 'environmentId' | 'id'>, raw: Buffer): void {
     if (!this.config.isWorker) return;
-    const nowMs = this.clock.monotonicMs();
-    for (const [oldest, { environmentId: owner, untilMs }] of this.kept) {
-      if (untilMs > nowMs) break;
-      this.takeKept(owner, oldest);
-    }
-    if (this.keptBytes + raw.length > KEPT_BYTES_MAX) return;
-    this.kept.set(id, { environmentId, raw, untilMs: nowMs + KEPT_MS_MAX });
+    this.forget(environmentId, id);
+    if (this.kept.has(id) || this.keptBytes + raw.length > KEPT_BYTES_MAX) return;
+    const timer = setTimeout(() => this.forget(environmentId, id), KEPT_MS_MAX).unref();
+    this.kept.set(id, { environmentId, raw, timer });
     this.keptBytes += raw.length;
+  }
+
+  /** Removes a message from memory, but not from storage. */
+  forget(environmentId: number, id: Id): void {
+    this.takeKept(environmentId, id);
   }
 
   /** Returns an email's whole raw message, or null if it no longer exists. Throws 503 while storage is unavailable. */
@@ -97,7 +96,7 @@ export class RawEmails {
 
   /** Removes an email's raw message in a separate transaction. */
   remove(environmentId: number, id: Id): Promise<void> {
-    this.takeKept(environmentId, id);
+    this.forget(environmentId, id);
     return this.database.unitOfWork(() => this.blobs.remove({ environmentId, id }));
   }
 
@@ -105,6 +104,7 @@ export class RawEmails {
   private takeKept(environmentId: number, id: Id): Buffer | null {
     const message = this.kept.get(id);
     if (message?.environmentId !== environmentId) return null;
+    clearTimeout(message.timer);
     this.kept.delete(id);
     this.keptBytes -= message.raw.length;
     return message.raw;

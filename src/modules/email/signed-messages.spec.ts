@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { jest } from '@jest/globals';
 import type { Clock } from '#kernel/clock.js';
+import { unavailable } from '#kernel/errors.js';
+import { idTimeMs } from '#kernel/ids.js';
 import type { EmailsStore } from './emails.store.js';
 import type { RawEmails } from './raw-emails.js';
 import type { SenderIdentities } from './sender-identity.js';
@@ -8,6 +10,7 @@ import { type MessageKey, SignedMessages } from './signed-messages.js';
 import type { MailTransport } from './transport.contract.js';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey: tooShort } = generateKeyPairSync('rsa', { modulusLength: 512 });
 const RAW = Buffer.from('From: Shop <shop@mail.example.com>\r\nSubject: Hello\r\n\r\nHello\r\n');
 const EMAIL: MessageKey = {
   id: '019aa4c0-0000-7000-8000-000000000001',
@@ -23,9 +26,11 @@ interface Given {
   isStored?: boolean;
   /** Signature that another process has stored. Null if the email was erased. */
   found?: string | null;
+  /** Age of the email. */
+  ageMs?: number;
 }
 
-function over({ raw = RAW, isStored = true, found = null }: Given): {
+function over({ raw = RAW, isStored = true, found = null, ageMs = 10_000 }: Given): {
   messages: SignedMessages;
   sign: jest.Mock<EmailsStore['sign']>;
   signerOf: jest.Mock<SenderIdentities['signerOf']>;
@@ -44,7 +49,7 @@ function over({ raw = RAW, isStored = true, found = null }: Given): {
     { sign, state: async () => ({ signature: found }) } as unknown as EmailsStore,
     { signerOf } as unknown as SenderIdentities,
     { rewritesIdentity: false } as MailTransport,
-    { now: () => new Date(0) } as Clock,
+    { now: () => new Date(0), nowMs: () => idTimeMs(EMAIL.id) + ageMs } as Clock,
   );
   return { messages, sign, signerOf };
 }
@@ -87,26 +92,45 @@ describe('SignedMessages', () => {
 
     it.each<[string, string | null, string]>([
       ['stored beside the message', oldKey, ''],
+      ['stored beside the message, which a client signed', oldKey, foreign],
       ['in the stored message', null, oldKey],
       ['in the stored message, of RSA and Ed25519', null, oldKey + oldKey.replace('ph2', 'phe2')],
-    ])('replaces signatures of a previous key: %s', async (_what, signature, inMessage) => {
-      const { messages, sign } = over({ raw: Buffer.concat([Buffer.from(inMessage), RAW]) });
+    ])('adds a signature in front of those of a previous key: %s', async (_what, signature, inMessage) => {
+      const raw = Buffer.concat([Buffer.from(inMessage), RAW]);
+      const { messages, sign } = over({ raw });
 
       const sent = String(await messages.toSend(7, { ...EMAIL, signature, originalSender: null }));
 
-      expect(sent.slice(0, -RAW.length)).toMatch(/^DKIM-Signature: (?:(?!DKIM-Signature)[^])* s=ph1;/);
-      expect(sent).toMatch(/\r\nFrom: /);
-      expect(sent).not.toContain('ph2');
+      const whole = `${signature ?? ''}${raw.toString()}`;
+      expect(sent.slice(0, -whole.length)).toMatch(/^DKIM-Signature: (?:(?!DKIM-Signature)[^])* s=ph1;[^]*\r\n$/);
+      expect(sent.endsWith(whole)).toBe(true);
       expect(sign).not.toHaveBeenCalled();
     });
 
-    it('keeps a signature of the client, which is part of the message', async () => {
-      const { messages } = over({ raw: Buffer.from(oldKey + RAW.toString()) });
+    it('keeps the signatures of a new email, because another process may know a newer key', async () => {
+      const { messages } = over({ ageMs: 9_999 });
 
-      const sent = String(await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null }));
+      const sent = await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null });
 
-      expect(sent).toMatch(/^DKIM-Signature: [^]* s=ph1;[^]*\r\n/);
-      expect(sent.endsWith(oldKey + RAW.toString())).toBe(true);
+      expect(String(sent)).toBe(oldKey + RAW.toString());
+    });
+
+    it('sends the message as it is if the current key cannot sign', async () => {
+      const { messages, signerOf } = over({});
+      signerOf.mockResolvedValue({ domain: 'mail.example.com', selector: 'ph1', privateKey: tooShort });
+
+      const sent = await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null });
+
+      expect(String(sent)).toBe(oldKey + RAW.toString());
+    });
+
+    it('throws while the current key cannot be read from storage', async () => {
+      const { messages, signerOf } = over({});
+      signerOf.mockRejectedValue(unavailable('Storage is not reachable.'));
+
+      await expect(messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null })).rejects.toThrow(
+        'not reachable',
+      );
     });
 
     it.each<[string, string | null, string, string | null]>([

@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import { STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
 import { isStorageAway } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
-import { dkimSignatures, isKeyChanged, signaturesOf } from '#mail/compose.js';
+import { idTimeMs } from '#kernel/ids.js';
+import { dkimSignatures, isKeyChanged, NotComposed } from '#mail/compose.js';
 import type { EmailEntity } from './email.entities.js';
 import { EmailsStore, NOT_SIGNED, type SignedEmail } from './emails.store.js';
 import { hostOfSender } from './mail-volume.js';
@@ -16,13 +18,16 @@ export type MessageKey = Pick<EmailEntity, 'id' | 'expiresOn' | 'sender' | 'sign
 const SIGNED_TOGETHER_MAX = 64;
 /** Minimum time between two commits of signatures. Signatures that arrive in between share a commit. */
 const GAP_MS = 2;
+/** Age below which an email keeps its signatures, because another process may know a newer key than this one. */
+const NEW_MS = 2 * STALENESS_MAX_MS;
 
 /**
  * Reads messages as they are sent. A message that a mail client submitted is signed when it is read for the first time,
- * usually by its first attempt. The signature is stored before it is used, so the message is always the same.
+ * usually by its first attempt. The signature is stored before it is used, so every process sends the same one.
  */
 @Injectable()
 export class SignedMessages {
+  private readonly logger = new Logger(SignedMessages.name);
   private readonly signatures: GroupCommit<SignedEmail, boolean>;
 
   constructor(
@@ -56,19 +61,25 @@ export class SignedMessages {
   }
 
   /**
-   * Returns the message to send. Returns the result of `whole`, unless the sender's DKIM keys have changed since the
-   * email was signed. Then signs the message with the current keys, because the DNS record of the previous key may be
-   * removed. Forwarded messages keep their signatures. Throws the same errors as `whole`.
+   * Returns the message to send: the result of `whole`. If the sender's DKIM keys have changed since the email was
+   * signed, adds signatures by the current keys in front, because the DNS record of the previous key may be removed.
+   * Forwarded messages get no further signatures. Throws the same errors as `whole`, and 503 while the keys cannot be
+   * read.
    */
   async toSend(environmentId: number, email: MessageKey & Pick<EmailEntity, 'originalSender'>): Promise<Buffer | null> {
     const whole = await this.whole(environmentId, email);
-    const { sender, signature, originalSender } = email;
-    if (whole === null || signature === NOT_SIGNED || originalSender !== null) return whole;
-    const signer = await this.identities.signerOf(environmentId, hostOfSender(sender));
-    const signatures = signature ?? signaturesOf(whole);
-    if (!isKeyChanged(signatures, signer)) return whole;
-    const unsigned = whole.subarray(Buffer.byteLength(signatures));
-    return Buffer.concat([await this.signaturesBy(signer, unsigned), unsigned]);
+    const { id, sender, signature, originalSender } = email;
+    const isNew = signature === NOT_SIGNED || this.clock.nowMs() - idTimeMs(id) < NEW_MS;
+    if (whole === null || isNew || originalSender !== null) return whole;
+    try {
+      const signer = await this.identities.signerOf(environmentId, hostOfSender(sender));
+      if (!isKeyChanged(whole, signer)) return whole;
+      return Buffer.concat([await this.signaturesBy(signer, whole), whole]);
+    } catch (error) {
+      if (!(error instanceof NotComposed)) throw error;
+      this.logger.warn(`An email keeps its signature, because the current key cannot sign: ${error.message}`);
+      return whole;
+    }
   }
 
   /**
