@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { freePort } from '../durability/processes.js';
 import { type PosthornServer, startServer } from '../support/server.js';
 
+const ANSWER_MS_MAX = 5_000;
+
 /** Returns the child processes of a process. */
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
@@ -16,8 +18,10 @@ function childrenOf(pid: number): number[] {
     });
 }
 
+/** Returns the number of the child that answers. Null if no child answers in time, because it was killed meanwhile. */
 const numberAt = async (url: string): Promise<number | null> => {
-  const answer = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } }).catch(() => null);
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const answer = await fetch(`${url}/health/ready`, { headers: { connection: 'close' }, signal }).catch(() => null);
   return (
     ((await answer?.json().catch(() => null)) as { parts?: { process: { number: number } } } | null)?.parts?.process
       .number ?? null

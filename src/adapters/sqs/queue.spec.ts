@@ -171,7 +171,7 @@ describe('Queue.add', () => {
   it('a queue that does not respond is a timeout, also for messages that wait behind it in order', async () => {
     const { queue, batches } = await arrange(() => null, { isFifo: true });
 
-    const answers = await Promise.all(alphabet(12).map((body) => add(queue, body, 150)));
+    const answers = await Promise.all(alphabet(12).map((body) => add(queue, body, 1_000)));
 
     expect(answers.map(({ answer }) => answer)).toEqual(alphabet(12).map(() => ({ kind: 'error', error: 'timeout' })));
     expect(batches).toHaveLength(1);
