@@ -79,7 +79,7 @@ async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<S
     await large?.file.close().catch(() => undefined);
     return null;
   }
-  if (large === null) return Object.assign(incomingBytes(Buffer.concat(held)), { discard: async () => undefined });
+  if (large === null) return Object.assign(incomingBytes(Buffer.concat(held)), { discard: nothingToDiscard });
   const { file, hash, head } = large;
   return {
     sizeBytes,
@@ -90,6 +90,8 @@ async function spool(stream: AsyncIterable<Buffer>, bytesMax: number): Promise<S
     discard: () => file.close().catch(() => undefined),
   };
 }
+
+const nothingToDiscard = async (): Promise<void> => undefined;
 
 async function openNameless(): Promise<FileHandle> {
   const name = path.join(tmpdir(), `posthorn-mail-${randomUUID()}`);

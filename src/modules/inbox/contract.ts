@@ -55,23 +55,37 @@ export interface IncomingBytes {
   read(): AsyncIterable<Buffer>;
 }
 
-/** Returns the bytes of a message in memory. Computes the hash and the header section on first use. */
+/**
+ * The bytes of a message in memory. Computes the hash and the header section on first use. A class, because V8 gives
+ * each object literal with getters a hidden class of its own, which only a full garbage collection removes.
+ */
+class BytesInMemory implements IncomingBytes {
+  readonly sizeBytes: number;
+  readonly whole: Buffer | null;
+  private hash: Buffer | null = null;
+  private headSection: Buffer | null = null;
+
+  constructor(private readonly raw: Buffer) {
+    this.sizeBytes = raw.length;
+    this.whole = raw.length > WHOLE_BYTES_MAX ? null : raw;
+  }
+
+  get sha256(): Buffer {
+    return (this.hash ??= createHash('sha256').update(this.raw).digest());
+  }
+
+  get head(): Buffer {
+    return (this.headSection ??= headOf(this.raw));
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    yield this.raw;
+  }
+}
+
+/** Returns the bytes of a message in memory. */
 export function incomingBytes(raw: Buffer): IncomingBytes {
-  let sha256: Buffer | null = null;
-  let head: Buffer | null = null;
-  return {
-    sizeBytes: raw.length,
-    get sha256() {
-      return (sha256 ??= createHash('sha256').update(raw).digest());
-    },
-    get head() {
-      return (head ??= headOf(raw));
-    },
-    whole: raw.length > WHOLE_BYTES_MAX ? null : raw,
-    async *read() {
-      yield raw;
-    },
-  };
+  return new BytesInMemory(raw);
 }
 
 /** Accepts incoming mail, from the SMTP listener and from the `capture:` transport. */
