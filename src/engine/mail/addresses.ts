@@ -92,6 +92,7 @@ export function isRefused(parsed: object): parsed is Refused {
 
 /** Returns the domain in lower case and A-labels. Null if the domain is invalid. */
 export function canonicalDomain(domain: string): string | null {
+  // Most domains are already in the canonical form.
   if (domain.length <= DOMAIN_MAX && HOST.test(domain) && !domain.includes('xn--')) return domain;
   const written = domain.toLowerCase();
   if (written.length > DOMAIN_MAX || NOT_IN_HOSTS.test(written)) return null;

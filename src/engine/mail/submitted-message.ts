@@ -222,7 +222,8 @@ function valueIn({ name, text }: SubmittedField): string {
  */
 function authorIn(value: string | null): Mailbox | { fault: string } {
   if (value === null || value === '') return { fault: 'The message has no From header.' };
-  // All parsers agree on the strict form, which most clients write. Only its spaces may need to be merged.
+  // Most clients write a form that `parseMailbox` accepts, and that other parsers read in the same way. The code below
+  // also merges repeated spaces in a name.
   const strict = parseMailbox(value, 'international');
   if (!isRefused(strict) && !value.includes('  ')) return strict;
   const address = soleSender([value]);
