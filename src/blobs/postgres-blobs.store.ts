@@ -22,13 +22,13 @@ const PUT: Statement = {
     on conflict do nothing`,
 };
 
+/** Without `on conflict`, which took 3 µs of CPU time per blob. The ids are new, because no caller stores a blob twice. */
 const PUT_SMALL: Statement = {
   name: 'blobs_put_small',
   text: `
     insert into blob_chunks (environment_id, id, ordinal, expires_on, blob_bytes, content)
     select environment_id, id, 0, expires_on, octet_length(content), content
-    from unnest($1::int[], $2::uuid[], $3::date[], $4::bytea[]) as i(environment_id, id, expires_on, content)
-    on conflict do nothing`,
+    from unnest($1::int[], $2::uuid[], $3::date[], $4::bytea[]) as i(environment_id, id, expires_on, content)`,
 };
 
 /** Reads the first chunks of blobs. Uses the primary key of one partition per blob. */

@@ -185,7 +185,10 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     [
       'insert with events',
       (db) => {
-        const { statement, values } = new EmailsStore(db).insertOf([added(), added()]);
+        const { statement, values } = new EmailsStore(db).insertOf([
+          added(),
+          { ...added(), id: lowestIdAt(nowMs + 1) },
+        ]);
         return db.queryPrepared(statement, [...values]);
       },
       [],
