@@ -5,8 +5,7 @@ import { Database } from '#kernel/database/database.js';
 import { followDatabase } from '#kernel/database/database-time.js';
 import { SeenClockStore } from '#kernel/database/seen-clock.store.js';
 import { Ids } from '#kernel/ids.js';
-import { AuditStore } from '#modules/audit/audit.store.js';
-import { StoredAuditTrail } from '#modules/audit/stored-audit-trail.js';
+import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { NO_MASTER_KEY, runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
 import { startFailure } from '../bootstrap/start-failure.js';
@@ -21,21 +20,15 @@ async function confirm(url: string, config: Config): Promise<string> {
   try {
     const clock = new SystemClock();
     await followDatabase(clock, (text) => source.query(text));
-    const audit = new AuditStore(database);
-    await audit.ensurePartitions();
+    const audit = await OperatorAudit.open(database, new Ids(clock));
     return await database.unitOfWork(() =>
       database.transaction(async () => {
         const confirmed = await new SeenClockStore(database).confirm();
         if (confirmed === null) return 'Retention does not wait for a confirmation.\n';
         const [from, to] = [new Date(confirmed.leaptFromMs).toISOString(), new Date(confirmed.seenAtMs).toISOString()];
-        await new StoredAuditTrail(audit, new Ids(clock)).record({
-          organizationId: null,
-          environmentId: null,
-          actor: { kind: 'operator', id: null },
-          action: 'posthorn confirm-clock',
+        await audit.record('posthorn confirm-clock', {
           resourceType: 'clock',
           resourceId: null,
-          origin: null,
           before: { time: from },
           after: { time: to },
         });

@@ -3,7 +3,9 @@ import { parseArgs } from 'node:util';
 import { SystemClock } from '#kernel/clock.js';
 import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
-import { Ids } from '#kernel/ids.js';
+import { followDatabase } from '#kernel/database/database-time.js';
+import { Ids, showId } from '#kernel/ids.js';
+import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { AdminKeys } from '#modules/auth/keys/admin-keys.js';
 import { KeyIssuer } from '#modules/auth/keys/key-issuer.js';
 import { KeysStore } from '#modules/auth/keys/keys.store.js';
@@ -14,16 +16,33 @@ import { startFailure } from '../bootstrap/start-failure.js';
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet: its first start prints admin keys.';
 
+/**
+ * Creates an admin key and returns its text. Writes an audit entry in the same transaction, which the organization's
+ * admins see.
+ */
 async function createAt(url: string, config: Config, mode: 'live' | 'test'): Promise<string> {
   const source = await openDatabase(url);
   const database = new Database(source, config.completedWith(url, NO_MASTER_KEY));
   try {
     const clock = new SystemClock();
+    await followDatabase(clock, (text) => source.query(text));
+    const ids = new Ids(clock);
     const keys = new KeysStore(database);
-    const issuer = new KeyIssuer(keys, new Ids(clock), clock);
-    const key = await new AdminKeys(database, new OrganizationsStore(database), keys, issuer).create(mode);
-    if (key === null) throw new ConfigError(NOT_STARTED);
-    return key;
+    const adminKeys = new AdminKeys(database, new OrganizationsStore(database), keys, new KeyIssuer(keys, ids, clock));
+    const audit = await OperatorAudit.open(database, ids);
+    return await database.transaction(async () => {
+      const made = await adminKeys.create(mode);
+      if (made === null) throw new ConfigError(NOT_STARTED);
+      const { row, text, organizationId } = made;
+      await audit.record('posthorn create-admin-key', {
+        organizationId,
+        environmentId: row.environmentId,
+        resourceType: 'keys',
+        resourceId: showId('ek', row.id),
+        after: { name: row.name, scope: row.scope, prefix: row.prefix },
+      });
+      return text;
+    });
   } finally {
     await database.close();
   }

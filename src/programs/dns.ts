@@ -9,7 +9,10 @@ import { Keyring } from '#kernel/crypto/keyring.js';
 import { KeyringStore } from '#kernel/crypto/keyring.store.js';
 import { Vault } from '#kernel/crypto/vault.js';
 import { Database } from '#kernel/database/database.js';
+import { followDatabase } from '#kernel/database/database-time.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { Ids } from '#kernel/ids.js';
+import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { DkimKeys, type ListedDkimKey } from '#modules/domains/dkim-keys.js';
 import { DkimKeysStore } from '#modules/domains/dkim-keys.store.js';
 import { runOnDatabase } from '../bootstrap/command-database.js';
@@ -39,7 +42,10 @@ async function runAt(url: string, given: Config, options: Options): Promise<stri
     const keyring = new Keyring(new KeyringStore(database), notifications, config, clock);
     await keyring.load();
     const keys = new DkimKeys(new DkimKeysStore(database), new Vault(keyring), notifications, clock);
-    return options.isRotating ? await rotate(config, keys, options) : await zone(config, keys);
+    if (!options.isRotating) return await zone(config, keys);
+    await followDatabase(clock, (text) => source.query(text));
+    const audit = await OperatorAudit.open(database, new Ids(clock));
+    return await database.unitOfWork(() => rotate(config, keys, audit, options));
   } finally {
     await database.close();
   }
@@ -60,14 +66,22 @@ async function zone({ platformDomain, platformAddresses, platformSpf }: Config, 
 /**
  * Rotates the DKIM key in two calls, because receivers must be able to look up a key before it signs. The first call
  * stores a new key for the inactive selector and prints its record. The second call activates the key once name servers
- * have its record. Returns the lines to print.
+ * have its record. Each call writes an audit entry in the transaction of its change. Returns the lines to print.
  */
-async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Promise<string[]> {
+async function rotate(config: Config, keys: DkimKeys, audit: OperatorAudit, { isBlind }: Options): Promise<string[]> {
+  const noted = (selector: string, before: { state: string } | null, state: ListedDkimKey['state']): Promise<void> =>
+    audit.record('posthorn dns --rotate-dkim', {
+      resourceType: 'dkim-keys',
+      resourceId: selector,
+      before,
+      after: { state },
+    });
   const dkim = await keys.published();
   const current = dkim.find(({ state }) => state === 'current');
   const next = dkim.find(({ state }) => state === 'next');
   if (next === undefined) {
     const made = await keys.prepareNext();
+    await noted(made.selector, null, 'next');
     return [
       `; A new key is on ${made.selector}. ${current?.selector} continues to sign until name servers have this record instead of the previous one:`,
       lineOf(config, { ...made, state: 'next' }),
@@ -76,6 +90,7 @@ async function rotate(config: Config, keys: DkimKeys, { isBlind }: Options): Pro
   }
   if (!isBlind) await seePublished(config, next);
   await keys.promote(next.selector);
+  await noted(next.selector, { state: next.state }, 'current');
   return [
     `; Mail is signed with ${next.selector} from now on, in every process within five seconds. Keep ${current?.selector} published: mail that it signed is still in transit.`,
   ];

@@ -12,8 +12,7 @@ import { followDatabase } from '#kernel/database/database-time.js';
 import { Notifications } from '#kernel/database/notifications.js';
 import { ApiError } from '#kernel/errors.js';
 import { type Id, Ids, parseId, showId } from '#kernel/ids.js';
-import { AuditStore } from '#modules/audit/audit.store.js';
-import { StoredAuditTrail } from '#modules/audit/stored-audit-trail.js';
+import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { KeyIssuer } from '#modules/auth/keys/key-issuer.js';
 import { KeysStore } from '#modules/auth/keys/keys.store.js';
 import { MembersStore } from '#modules/auth/members/members.store.js';
@@ -63,9 +62,8 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
       ids,
       config,
     );
-    const audit = new AuditStore(database);
-    await audit.ensurePartitions();
-    return await database.unitOfWork(() => fulfil(wish, orgs, new StoredAuditTrail(audit, ids)));
+    const audit = await OperatorAudit.open(database, ids);
+    return await database.unitOfWork(() => fulfil(wish, orgs, audit));
   } catch (error) {
     throw error instanceof ApiError ? new ConfigError(error.message) : error;
   } finally {
@@ -74,19 +72,9 @@ async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> 
 }
 
 /** Makes the requested change and writes its audit entry in one transaction. Returns the lines to print. */
-async function fulfil(wish: Wish, orgs: OrgsService, audit: StoredAuditTrail): Promise<string[]> {
-  const noted = (action: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
-    audit.record({
-      organizationId: null,
-      environmentId: null,
-      actor: { kind: 'operator', id: null },
-      action,
-      resourceType: 'orgs',
-      resourceId: showId('org', id),
-      origin: null,
-      before: null,
-      after,
-    });
+async function fulfil(wish: Wish, orgs: OrgsService, audit: OperatorAudit): Promise<string[]> {
+  const noted = (command: string, id: Id, after: Record<string, unknown> | null): Promise<void> =>
+    audit.record(command, { resourceType: 'orgs', resourceId: showId('org', id), after });
   switch (wish.verb) {
     case 'list': {
       const { rows } = await orgs.list({ limit: 10_000 });

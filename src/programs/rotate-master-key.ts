@@ -9,7 +9,10 @@ import { ConfigReader, parseMasterKey } from '#kernel/config/config-values.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 import { KeyringStore } from '#kernel/crypto/keyring.store.js';
 import { Database } from '#kernel/database/database.js';
+import { followDatabase } from '#kernel/database/database-time.js';
 import { Notifications } from '#kernel/database/notifications.js';
+import { Ids } from '#kernel/ids.js';
+import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { dataSource } from '../bootstrap/data-source.js';
 import { startEmbeddedPostgres } from '../bootstrap/embedded.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
@@ -22,6 +25,8 @@ const ALL_KNOW_MS = 6_000;
 
 interface Opened {
   store: KeyringStore;
+  database: Database;
+  audit: OperatorAudit;
   /** Returns the keyring, decrypted with a master key. Throws ConfigError if the master key is wrong. */
   keyringOf(masterKey: Buffer): Promise<Keyring>;
 }
@@ -80,12 +85,19 @@ async function rotateFile(opened: Opened, file: string, key: Buffer, given: Buff
 /**
  * Replaces the master key and returns the line to print. First adds a data key that is encrypted with the old master
  * key, and gives every running process time to load it. Restarted processes encrypt with this data key, so processes
- * that still have the old master key can decrypt the values.
+ * that still have the old master key can decrypt the values. Writes an audit entry in the same transaction.
  */
-async function replace({ store }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
+async function replace({ store, database, audit }: Opened, keyring: Keyring, next: Buffer): Promise<string> {
   const id = await keyring.add();
   if ((await store.peers()) > 0) await rest(ALL_KNOW_MS);
-  await keyring.rewrap(next);
+  await database.transaction(async () => {
+    await keyring.rewrap(next);
+    await audit.record('posthorn rotate-master-key', {
+      resourceType: 'master-key',
+      resourceId: null,
+      after: { data_key: id },
+    });
+  });
   return `Every data key is wrapped with the new master key, and data key ${id} was added for values sealed from now on.`;
 }
 
@@ -111,7 +123,9 @@ async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened:
     const database = new Database(source, complete);
     try {
       await runMigrations(source);
-      return await work(opened(complete, database));
+      const clock = new SystemClock();
+      await followDatabase(clock, (text) => source.query(text));
+      return await work(await opened(complete, database, clock));
     } finally {
       await database.close();
     }
@@ -120,15 +134,14 @@ async function withDatabase<T>(config: Config, masterKey: Buffer, work: (opened:
   }
 }
 
-function opened(config: Config, database: Database): Opened {
+async function opened(config: Config, database: Database, clock: SystemClock): Promise<Opened> {
   const store = new KeyringStore(database);
-  const clock = new SystemClock();
   const keyringOf = async (masterKey: Buffer): Promise<Keyring> => {
     const keyring = new Keyring(store, new Notifications(config, database, clock), { masterKey }, clock);
     await keyring.load();
     return keyring;
   };
-  return { store, keyringOf };
+  return { store, database, audit: await OperatorAudit.open(database, new Ids(clock)), keyringOf };
 }
 
 /** Writes a key file that survives a power failure: also fsyncs the directory. The database depends on the file. */

@@ -42,6 +42,20 @@ describe('create-admin-key', () => {
       source: 'bootstrap',
       expires_at: null,
     });
+    const audit = await server.api(
+      'GET',
+      '/v1/audit?action=posthorn%20create-admin-key',
+      undefined,
+      as(keyIn(live.out)),
+    );
+    expect(audit.json.data).toMatchObject([
+      {
+        actor: { kind: 'operator' },
+        resource_type: 'keys',
+        resource_id: json.data[0].id,
+        after: { name: 'Made by create-admin-key', scope: 'admin', prefix: json.data[0].prefix },
+      },
+    ]);
     await server.stop();
   });
 

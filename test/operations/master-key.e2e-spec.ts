@@ -130,6 +130,9 @@ describe('the master key', () => {
         out: expect.stringMatching(/^The data keys are wrapped with NEW_MASTER_KEY already\./),
       });
       expect(await sql.rows('select id from data_keys order by id')).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
+      expect(
+        await sql.rows("select actor_kind, before, after from audit_log where action = 'posthorn rotate-master-key'"),
+      ).toEqual([{ actor_kind: 'operator', before: null, after: { data_key: 2 } }]);
       // Both servers can read values that were encrypted before the rotation.
       for (const each of [server, restarted]) {
         expect(await secretOf(each, destination)).toBe(signing);

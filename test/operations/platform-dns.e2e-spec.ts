@@ -157,6 +157,17 @@ describe('posthorn dns and DNS_PORT', () => {
       expect(keyOf(back.out, 'ph1')).not.toBe(keyOf(before, 'ph1'));
       expect(blind.code).toBe(0);
       expect((await run('dns', env)).out).toContain('signed with ph1');
+      const sql = openSql(server);
+      const entries = await sql.rows(
+        "select actor_kind, resource_id, before, after from audit_log where action = 'posthorn dns --rotate-dkim' order by id",
+      );
+      await sql.close();
+      expect(entries).toEqual(
+        ['ph2', 'ph1'].flatMap((selector) => [
+          { actor_kind: 'operator', resource_id: selector, before: null, after: { state: 'next' } },
+          { actor_kind: 'operator', resource_id: selector, before: { state: 'next' }, after: { state: 'current' } },
+        ]),
+      );
     });
 
     it.each<[string, string[], Record<string, string>, RegExp]>([

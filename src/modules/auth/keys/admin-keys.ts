@@ -1,6 +1,7 @@
 import { Database } from '#kernel/database/database.js';
+import type { Id } from '#kernel/ids.js';
 import { OrganizationsStore } from '../organizations/own-organization.store.js';
-import { KeyIssuer } from './key-issuer.js';
+import { type IssuedKey, KeyIssuer } from './key-issuer.js';
 import { KeysStore } from './keys.store.js';
 
 /** Creates keys without an existing key, for an operator who has lost the last admin key but can access the machine. */
@@ -12,13 +13,13 @@ export class AdminKeys {
     private readonly issuer: KeyIssuer,
   ) {}
 
-  /** Creates an admin key of the first organization and returns its text, or `null` if there is no organization yet. */
-  async create(mode: 'live' | 'test'): Promise<string | null> {
+  /** Creates an admin key of the first organization. Returns null if there is no organization yet. */
+  async create(mode: 'live' | 'test'): Promise<(IssuedKey & { organizationId: Id }) | null> {
     return this.database.transaction(async () => {
       const first = await this.organizations.first();
       if (first === null) return null;
       const environmentId = await this.keys.environmentOf(first.id, mode);
-      const { text } = await this.issuer.issue({
+      const key = await this.issuer.issue({
         environmentId,
         mode,
         name: 'Made by create-admin-key',
@@ -26,7 +27,7 @@ export class AdminKeys {
         source: 'bootstrap',
         expiresAt: null,
       });
-      return text;
+      return { ...key, organizationId: first.id };
     });
   }
 }
