@@ -111,11 +111,10 @@ export class ScheduledRelease {
     const made = await this.make({ environmentId, id, messageId, expiresOnDay }, row);
     if (made.raw !== null) await this.raw.putWith(environmentId, id, expiresOnDay, made.raw);
     await this.emails.insert(made.email);
-    const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const targetId = await this.destination.forEnvironment(environmentId);
+    const span = this.tracing.startAccept(undefined, EMAIL_EVENT_TYPE);
     const event = emailEvent(made.email, targetId, { traceparent: span.traceparent, idempotency: null });
-    await span.during(this.ledger.acceptWithin(event));
-    await this.scheduled.remove(environmentId, id);
+    await span.during(this.ledger.acceptWithin(event).then(() => this.scheduled.remove(environmentId, id)));
     if (made.raw === null) await this.noteFailure(made.email);
     span.end('accepted', () => ({ 'messaging.message.id': showId('msg', id) }));
     return made.raw === null ? 'failed' : 'sent';

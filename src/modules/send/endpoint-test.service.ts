@@ -87,6 +87,7 @@ export class EndpointTestService {
     const payload = JSON.stringify(testPayload(eventType, this.clock.now(), 'endpoint'));
     const pulled = this.endpoints.isPulled(target);
     const [messageId = '', eventId = ''] = this.ids.block(2);
+    const expiresOnDay = await this.retention.expiresOnDay(environmentId, messageId);
     const span = this.tracing.startAccept(undefined, eventType);
     const { targetId, ratePerSecond, concurrency } = target;
     const accepting = this.ledger.fanOut({
@@ -98,16 +99,15 @@ export class EndpointTestService {
       headers: null,
       traceparent: span.traceparent,
       idempotency: idempotency && { request: idempotency, ...answer(messageId) },
-      expiresOnDay: await this.retention.expiresOnDay(environmentId, messageId),
+      expiresOnDay,
       payload,
       payloadBytes: Buffer.byteLength(payload),
       events: [
         { environmentId, eventId, endpointId, targetId, payload, pulled, ratePerSecond, concurrency, refused: false },
       ],
     });
-    await span.during(accepting);
     // Commits before the wait, because workers see only committed events.
-    await this.database.commitEarly();
+    await span.during(accepting.then(() => this.database.commitEarly()));
     span.end('accepted');
     return { messageId, attempt: await this.attempts.first(tenant, eventId, pulled ? 0 : TEST_WAIT_MS) };
   }

@@ -73,6 +73,7 @@ export class FanOutService {
       subscribers.map(({ destinationId }) => destinationId),
     );
     const [id = '', ...eventIds] = this.ids.block(subscribers.length + 1);
+    const expiresOnDay = await this.retention.expiresOnDay(environmentId, id);
     const span = this.tracing.startAccept(request.traceparent, eventType);
     const body = emittedBody(id, subscribers.length);
     const accepting = this.ledger.fanOut({
@@ -82,7 +83,7 @@ export class FanOutService {
       eventType,
       channels,
       ...content,
-      expiresOnDay: await this.retention.expiresOnDay(environmentId, id),
+      expiresOnDay,
       traceparent: span.traceparent,
       events: subscribers.map((subscriber, i) => ({
         messageId: id,

@@ -61,13 +61,14 @@ export class SendService {
     const headers = this.acceptancePolicies.isRuled
       ? await this.ruledHeaders(tenant, request, content)
       : content.headers;
-    const span = this.tracing.startAccept(request.traceparent, request.eventType);
     const id = this.ids.next();
-    const expiresOnDay = this.retention.expiresOnDay(tenant.environmentId, id);
+    const expiring = this.retention.expiresOnDay(tenant.environmentId, id);
+    const expiresOnDay = typeof expiring === 'number' ? expiring : await expiring;
+    const span = this.tracing.startAccept(request.traceparent, request.eventType);
     const event: NewEvent = {
       environmentId: tenant.environmentId,
       id,
-      expiresOnDay: typeof expiresOnDay === 'number' ? expiresOnDay : await expiresOnDay,
+      expiresOnDay,
       targetId: target.targetId,
       url: target.destinationId === null ? (target.url?.href ?? null) : null,
       eventType: request.eventType,
