@@ -4,7 +4,7 @@ import type { Ids } from '#kernel/ids.js';
 import { AuditStore } from './audit.store.js';
 import { StoredAuditTrail } from './stored-audit-trail.js';
 
-/** What a command of the operator changed. `organizationId` and `environmentId` are null unless given. */
+/** Change that a command of the operator made. `organizationId` and `environmentId` are null unless given. */
 type Change = Pick<AuditEntry, 'resourceType' | 'resourceId'> &
   Partial<Pick<AuditEntry, 'organizationId' | 'environmentId' | 'before' | 'after'>>;
 
