@@ -21,16 +21,37 @@ export class CommandFailure extends Error {
   }
 }
 
-export function explain(error: unknown): { message: string; exitCode: number } {
+/** The fields of an error of the service, as `--json` shows them. */
+export interface ServiceError {
+  type: string;
+  status: number;
+  request_id: string | null;
+  details: Readonly<Record<string, unknown>>;
+}
+
+/** Details that repeat the message. */
+const REPEATED = ['fields', 'check', 'reason'];
+
+export function explain(error: unknown): { message: string; exitCode: number; service?: ServiceError } {
   if (error instanceof CommandFailure) return { message: error.message, exitCode: error.exitCode };
-  if (error instanceof PosthornError) return { message: sentence(error), exitCode: exitCodeOf(error) };
+  if (error instanceof PosthornError) {
+    const { type, status, requestId, details } = error;
+    const service = { type, status, request_id: requestId, details };
+    return { message: sentence(error), exitCode: exitCodeOf(error), service };
+  }
   if (error instanceof PosthornConnectionError) return { message: error.message, exitCode: EXIT.unreachable };
   return { message: error instanceof Error ? error.message : String(error), exitCode: EXIT.error };
 }
 
 function sentence({ message, requestId, details, status }: PosthornError): string {
   const fields = (details['fields'] as { path: string; message: string }[] | undefined) ?? [];
-  const more = fields.length > 1 ? fields.map(({ path, message: fault }) => `\n  ${path}: ${fault}`).join('') : '';
+  const lines = [
+    ...(fields.length > 1 ? fields.map(({ path, message: fault }) => `${path}: ${fault}`) : []),
+    ...Object.entries(details)
+      .filter(([name]) => !REPEATED.includes(name))
+      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`),
+  ];
+  const more = lines.map((line) => `\n  ${line}`).join('');
   const login = status === 401 ? '\nRun `posthorn login`, or set POSTHORN_API_KEY.' : '';
   return `${message}${more}${login}${status >= 500 && requestId !== null ? ` (${requestId})` : ''}`;
 }

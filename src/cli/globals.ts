@@ -18,6 +18,12 @@ export function collectPairs(text: string, before: Record<string, string> = {}):
   return { ...before, [text.slice(0, colon).trim()]: text.slice(colon + 1).trim() };
 }
 
+export function positiveNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number === 0) throw new CommandFailure('The number must be at least 1.', EXIT.usage);
+  return number;
+}
+
 export function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new CommandFailure(`${JSON.stringify(text)} is not a whole number.`, EXIT.usage);
   return Number(text);

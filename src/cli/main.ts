@@ -31,9 +31,11 @@ export async function runCommand(
       process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
       return;
     }
-    const { message, exitCode } = explain(error);
+    const { message, exitCode, service } = explain(error);
     // Removes control characters, because the message may contain untrusted text from the service.
-    process.stderr.write(args.includes('--json') ? `${json({ error: { message } })}\n` : `${harmless(message)}\n`);
+    process.stderr.write(
+      args.includes('--json') ? `${json({ error: { message, ...service } })}\n` : `${harmless(message)}\n`,
+    );
     process.exitCode = exitCode;
   }
 }

@@ -207,6 +207,38 @@ describe('posthorn', () => {
     );
   });
 
+  it('shows which objects use a destination that cannot be deleted, and the whole error with --json', async () => {
+    const destination = await destinationAt(server, targets.open().url);
+    const endpoint = { slug: 'uses-a-destination', preset: 'github', destinations: [destination] };
+    const { id } = expectStatus(await server.api('POST', '/v1/endpoints', endpoint), 201).json;
+
+    const text = await posthorn('destinations', 'delete', destination);
+    const whole = await posthorn('destinations', 'delete', destination, '--json');
+
+    expect(text).toMatchObject({
+      code: 5,
+      err: expect.stringMatching(new RegExp(`\\n {2}used_by: .*"endpoint":"${id}"`)),
+    });
+    expect(JSON.parse(whole.err)).toMatchObject({
+      error: {
+        type: 'conflict',
+        status: 409,
+        request_id: expect.any(String),
+        details: { used_by: [{ kind: 'route', endpoint: id }] },
+      },
+    });
+  });
+
+  it.each(['events list', 'destinations list', 'endpoints list', 'keys list', 'jobs list'])(
+    '%s rejects --limit 0 instead of showing an empty list',
+    async (line) => {
+      const { code, out, err } = await posthorn(...line.split(' '), '--limit', '0');
+
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toContain('The number must be at least 1.');
+    },
+  );
+
   it.each(['events', 'whoami', 'doctor', 'listen --forward-to 3000', 'mcp', 'events tail'])(
     '%s rejects a key with a line break, and does not print it',
     async (line) => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { PosthornClient, StreamMessage } from '../../client/index.js';
 import { type EventFilters, filterOf, withEventFilters, withStreamFilters } from '../event-filters.js';
-import { type Globals, terminalOf, wholeNumber } from '../globals.js';
+import { type Globals, positiveNumber, terminalOf } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
@@ -9,7 +9,7 @@ import { harmless, line, statusStyle, type Terminal } from '../terminal.js';
 export function addEventCommands(program: Command): void {
   const events = program.command('events').description('list events and their deliveries');
   withEventFilters(events.command('list', { isDefault: true }).description('list events, newest first'))
-    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', wholeNumber, 20)
+    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', positiveNumber, 20)
     .addHelpText(
       'after',
       '\nExamples:\n  posthorn events --status dlq,failed --error timeout\n  posthorn events list --destination dst_… --json -n 500',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Globals, terminalOf, wholeNumber } from '../globals.js';
+import { type Globals, positiveNumber, terminalOf } from '../globals.js';
 import { follow, formatJob } from '../jobs.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
@@ -9,7 +9,7 @@ export function addJobCommands(program: Command): void {
   jobs
     .command('list', { isDefault: true })
     .description('list jobs, newest first')
-    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', wholeNumber, 20)
+    .option('-n, --limit <count>', 'maximum number of items; pages are fetched as needed', positiveNumber, 20)
     .action(async ({ limit }: { limit: number }, command: Command) => {
       const rows = await take(clientOf(command.optsWithGlobals<Globals>()).all('/v1/replays'), limit);
       terminalOf(command).list(

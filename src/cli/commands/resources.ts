@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { collectPairs, type Globals, terminalOf, wholeNumber } from '../globals.js';
+import { collectPairs, type Globals, positiveNumber, terminalOf, wholeNumber } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { statusStyle } from '../terminal.js';
 
-const LIMIT: [string, string, typeof wholeNumber, number] = [
+const LIMIT: [string, string, typeof positiveNumber, number] = [
   '-n, --limit <count>',
   'maximum number of items; pages are fetched as needed',
-  wholeNumber,
+  positiveNumber,
   50,
 ];
 
