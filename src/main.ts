@@ -4,6 +4,7 @@ import { provideMasterKey } from './bootstrap/master-key.js';
 import { connectionsFor, processCount, thisMachine } from './bootstrap/processes/count.js';
 import { type ListeningAddress, listeningLines } from './bootstrap/processes/listening.js';
 import { Member } from './bootstrap/processes/member.js';
+import { expectNoArguments } from './bootstrap/server-commands.js';
 import { Shutdown } from './bootstrap/shutdown.js';
 import { mapStacks } from './bootstrap/stack-traces.js';
 import { startFailure } from './bootstrap/start-failure.js';
@@ -124,6 +125,7 @@ async function fail(error: unknown): Promise<void> {
 const failedUnasked = (error: unknown): void => void fail(error);
 process.on('uncaughtException', failedUnasked);
 try {
+  expectNoArguments('start');
   config = loadConfig();
   const plain = createLogger(config, await logOutput());
   const logger = member === null ? plain : plain.child({ process: member.number });

@@ -8,6 +8,7 @@ import { accountFor } from '../bootstrap/embedded/account.js';
 import { writeBackup, type WrittenBackup } from '../bootstrap/embedded/backup-file.js';
 import { locateBinaries } from '../bootstrap/embedded/binaries.js';
 import { clusterLink } from '../bootstrap/embedded/cluster.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 interface Asked {
@@ -68,7 +69,7 @@ function linesOf({ file, bytes, hasMasterKey }: WrittenBackup): string[] {
 
 let config: Config | null = null;
 try {
-  const asked = askedOf(process.argv.slice(2));
+  const asked = askedOf(argumentsOf('backup'));
   config = loadConfig();
   process.stdout.write(`${linesOf(await backUp(config, asked)).join('\n')}\n`);
 } catch (error) {

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { SystemClock } from '#kernel/clock.js';
-import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
+import { type Config, loadConfig } from '#kernel/config/config.js';
 import { Database } from '#kernel/database/database.js';
 import { followDatabase } from '#kernel/database/database-time.js';
 import { SeenClockStore } from '#kernel/database/seen-clock.store.js';
@@ -8,6 +8,7 @@ import { Ids } from '#kernel/ids.js';
 import { OperatorAudit } from '#modules/audit/operator-audit.js';
 import { NO_MASTER_KEY, runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
+import { expectNoArguments } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 /**
@@ -43,7 +44,7 @@ async function confirm(url: string, config: Config): Promise<string> {
 let config: Config | null = null;
 try {
   config = loadConfig();
-  if (process.argv.length > 2) throw new ConfigError('The command takes no options.');
+  expectNoArguments('confirm-clock');
   process.stdout.write(await runOnDatabase(config, (url, given) => confirm(url, given)));
 } catch (error) {
   process.stderr.write(`${startFailure(error, config)}\n`);

@@ -12,6 +12,7 @@ import { KeysStore } from '#modules/auth/keys/keys.store.js';
 import { OrganizationsStore } from '#modules/auth/organizations/own-organization.store.js';
 import { NO_MASTER_KEY, runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const NOT_STARTED = 'Posthorn has not been started on this database yet: its first start prints admin keys.';
@@ -60,7 +61,7 @@ function modeOf(given: string[]): 'live' | 'test' {
 
 let config: Config | null = null;
 try {
-  const mode = modeOf(process.argv.slice(2));
+  const mode = modeOf(argumentsOf('create-admin-key'));
   config = loadConfig();
   const key = await runOnDatabase(config, (url, given) => createAt(url, given, mode), NOT_STARTED);
   process.stdout.write(

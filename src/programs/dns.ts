@@ -18,6 +18,7 @@ import { DkimKeysStore } from '#modules/domains/dkim-keys.store.js';
 import { runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 interface Options {
@@ -143,7 +144,7 @@ function optionsOf(given: string[]): Options {
 
 let config: Config | null = null;
 try {
-  const options = optionsOf(process.argv.slice(2));
+  const options = optionsOf(argumentsOf('dns'));
   config = loadConfig();
   process.stdout.write(`${(await run(config, options)).join('\n')}\n`);
 } catch (error) {

@@ -6,6 +6,7 @@ import { type Id, parseId, showId } from '#kernel/ids.js';
 import { type ReportRow, ReportsStore } from '#modules/feedback/reports.store.js';
 import { NO_MASTER_KEY, runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const LISTED_MAX = 100;
@@ -55,7 +56,7 @@ function optionsOf(given: string[]): Id | null {
 let config: Config | null = null;
 try {
   config = loadConfig();
-  const rawOf = optionsOf(process.argv.slice(2));
+  const rawOf = optionsOf(argumentsOf('mail-reports'));
   process.stdout.write(await runOnDatabase(config, (url, given) => runAt(url, given, rawOf)));
 } catch (error) {
   process.stderr.write(`${startFailure(error, config)}\n`);

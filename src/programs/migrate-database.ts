@@ -4,6 +4,7 @@ import { startEmbeddedPostgres } from '../bootstrap/embedded.js';
 import { loadExtensions } from '../bootstrap/extensions.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { migrateOnce } from '../bootstrap/migrate.js';
+import { expectNoArguments } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 /** Runs the migrations without starting the service, as a separate step before processes are replaced. */
@@ -20,6 +21,7 @@ async function migrate(config: Config): Promise<void> {
 
 let config: Config | null = null;
 try {
+  expectNoArguments('migrate');
   config = loadConfig();
   await migrate(config);
   process.stdout.write('The database is up to date.\n');

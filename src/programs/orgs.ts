@@ -23,6 +23,7 @@ import { OrganizationsStore } from '#modules/auth/organizations/own-organization
 import { runOnDatabase } from '../bootstrap/command-database.js';
 import { openDatabase } from '../bootstrap/data-source.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 type Wish =
@@ -30,10 +31,8 @@ type Wish =
   | { verb: 'create'; slug: string; name: string; admin: { email: string; name: string } }
   | { verb: 'remove'; id: Id };
 
-const USAGE = `Say one of
-  list
-  create --slug acme --name "Acme" --admin-email ada@example.com [--admin-name "Ada"]
-  remove org_…`;
+const USAGE =
+  'The commands are `orgs list`, `orgs remove org_…`, and `orgs create` with --slug, --name and --admin-email.';
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 async function runAt(url: string, given: Config, wish: Wish): Promise<string[]> {
@@ -131,7 +130,7 @@ function optionsOf(args: string[]): Partial<Record<'slug' | 'name' | 'admin-emai
 
 let config: Config | null = null;
 try {
-  const wish = wishOf(process.argv.slice(2));
+  const wish = wishOf(argumentsOf('orgs'));
   config = loadConfig();
   const lines = await runOnDatabase(config, (url, given) => runAt(url, given, wish));
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,5 +1,6 @@
 import { type Config, ConfigError, loadConfig } from '#kernel/config/config.js';
 import { restoreBackup, type RestoredBackup } from '../bootstrap/embedded/restore-file.js';
+import { argumentsOf } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 /** Restores a backup into DATA_DIR. @throws ConfigError with one line for the operator. */
@@ -30,7 +31,7 @@ function linesOf({ dataDir, createdAt, hasMasterKey }: RestoredBackup, config: C
 
 let config: Config | null = null;
 try {
-  const file = fileOf(process.argv.slice(2));
+  const file = fileOf(argumentsOf('restore'));
   config = loadConfig();
   process.stdout.write(`${linesOf(await restore(config, file), config).join('\n')}\n`);
 } catch (error) {

@@ -17,6 +17,7 @@ import { dataSource } from '../bootstrap/data-source.js';
 import { startEmbeddedPostgres } from '../bootstrap/embedded.js';
 import { provideMasterKey } from '../bootstrap/master-key.js';
 import { connect, runMigrations } from '../bootstrap/migrate.js';
+import { expectNoArguments } from '../bootstrap/server-commands.js';
 import { startFailure } from '../bootstrap/start-failure.js';
 
 const KEY_BYTES = 32;
@@ -170,6 +171,7 @@ function givenKey(): Buffer | null {
 
 let config: Config | null = null;
 try {
+  expectNoArguments('rotate-master-key');
   config = loadConfig();
   const lines = await rotate(config, givenKey());
   process.stdout.write(`${lines.join('\n')}\n`);
