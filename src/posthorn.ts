@@ -20,7 +20,7 @@ const PROGRAMS: Record<ServerCommand, () => Promise<unknown>> = {
 
 mapStacks();
 // `posthorn help backup` is the same as `posthorn backup --help`.
-const [first = 'start', second = ''] = process.argv.slice(2);
+const [first, second = ''] = process.argv.slice(2);
 if (first === 'help' && isServerCommand(second)) process.argv.splice(2, 2, second, '--help');
 const [word = 'start'] = process.argv.slice(2);
 if (isServerCommand(word)) {

@@ -43,8 +43,8 @@ async function confirm(url: string, config: Config): Promise<string> {
 
 let config: Config | null = null;
 try {
-  config = loadConfig();
   expectNoArguments('confirm-clock');
+  config = loadConfig();
   process.stdout.write(await runOnDatabase(config, (url, given) => confirm(url, given)));
 } catch (error) {
   process.stderr.write(`${startFailure(error, config)}\n`);

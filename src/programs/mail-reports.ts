@@ -55,8 +55,8 @@ function optionsOf(given: string[]): Id | null {
 
 let config: Config | null = null;
 try {
-  config = loadConfig();
   const rawOf = optionsOf(argumentsOf('mail-reports'));
+  config = loadConfig();
   process.stdout.write(await runOnDatabase(config, (url, given) => runAt(url, given, rawOf)));
 } catch (error) {
   process.stderr.write(`${startFailure(error, config)}\n`);

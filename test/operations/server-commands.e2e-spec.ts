@@ -30,6 +30,12 @@ describe('the commands of the server', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
+  it.each(NAMES)('%s shows its help with an invalid configuration, too', async (name) => {
+    const { code, out } = await command({ DATA_DIR: dataDir, HOME: dataDir, PORT: 'x' }, [name, '--help']);
+
+    expect({ code, shown: out.startsWith(`posthorn ${name}: `) }).toEqual({ code: 0, shown: true });
+  });
+
   it.each<ServerCommand>(['start', 'migrate', 'rotate-master-key', 'confirm-clock'])(
     '%s refuses an argument in one line and changes nothing',
     async (name) => {

@@ -19,7 +19,7 @@ export class OperatorAudit {
     return new OperatorAudit(new StoredAuditTrail(store, ids));
   }
 
-  /** Records a change in the caller's transaction. `command` is the command as typed, without its arguments. */
+  /** Records a change in the caller's transaction. `command` is, for example, `posthorn orgs create`. */
   record(command: string, change: Change): Promise<void> {
     return this.trail.record({
       organizationId: null,
