@@ -345,6 +345,26 @@ describe('received mail', () => {
     expect((await server.api('GET', `/v1/aliases/${alias.id}/messages/${event.id}/raw`)).text).toBe(raw);
   });
 
+  it('two headers of 100,000 folded lines are read at once, and so is the message after them', async () => {
+    const alias = await aliasTo(server, []);
+    const raws = ['folded-0', 'folded-1'].map((subject) => letter(subject, `X-Big: ${'a\r\n '.repeat(100_000)}z\r\n`));
+    for (const raw of raws) await deliver(smtp, alias.address, raw);
+    await deliver(smtp, alias.address, letter('after'));
+
+    const [after, ...folded] = await messagesOf(server, alias.id, 3);
+
+    expect(await messageOf(server, alias.id, after.id)).toMatchObject({ subject: 'after', parse_error: null });
+    for (const [i, { id }] of folded.reverse().entries()) {
+      expect(await messageOf(server, alias.id, id)).toMatchObject({
+        subject: `folded-${i}`,
+        from: 'Ada <ada@b.example>',
+        auth: 'none',
+        parse_error: expect.stringContaining('Max header size'),
+      });
+      expect((await server.api('GET', `/v1/aliases/${alias.id}/messages/${id}/raw`)).text).toBe(raws[i]);
+    }
+  });
+
   it('NUL bytes and names with dots are harmless', async () => {
     const alias = await aliasTo(server, []);
     const raw = `From: ada@b.example\r\nSubject: a=?utf-8?B?AGI=?=\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\na=\0b\r\n--x\r\nContent-Type: text/html; name="../../../etc/passwd"\r\nContent-Disposition: attachment\r\n\r\n<script>\r\n--x--\r\n`;

@@ -40,7 +40,7 @@ function check(
   return authenticate(
     { environmentId: 1, raw, clientIp, helo: 'mail.other.example', mailFrom, ownName: 'mx.in.example' },
     records,
-    verifySignatures,
+    (bytes, keys) => verifySignatures(bytes, keys).catch(({ message }: Error) => ({ fault: message })),
   );
 }
 
@@ -326,12 +326,13 @@ describe('the authentication of a message', () => {
       const verdicts = await Promise.all(
         [
           `${seals}${forged}${rest}`,
-          `${far}${forged}${rest}`,
+          rest.replace(/^From: .*\r\n/m, `$&${far}${forged}`),
+          `X-Folded: ${'a\r\n '.repeat(6_000)}z\r\n${forged}${rest}`,
           `${Array.from({ length: 30 }, (_, i) => own.replace('s=s;', `s=s${i};`)).join('')}${forged}${rest}`,
         ].map((text) => check(Buffer.from(text, 'latin1'), dns)),
       );
 
-      expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail']);
+      expect(verdicts.map((each) => each.dmarc)).toEqual(['fail', 'fail', 'fail', 'fail']);
     });
 
     it('is not caused by an SPF record with too many lookups', async () => {
@@ -380,6 +381,30 @@ describe('the authentication of a message', () => {
     );
 
     expect([verdicts.spf, verdicts.dmarc, records.asked]).toEqual(['none', 'none', []]);
+  });
+
+  it('a message whose signatures cannot be read is judged by SPF alone', async () => {
+    const raw = Buffer.concat([
+      Buffer.from(`X-Folded: ${'a\r\n '.repeat(6_000)}z\r\n`),
+      await signed('ada@b.example', ['b.example']),
+    ]);
+    const dns = {
+      ...key('b.example'),
+      ...dmarc('b.example', 'p=reject'),
+      'TXT b.example': ['v=spf1 ip4:192.0.2.1 -all'],
+    };
+
+    expect(await check(raw, dns, { clientIp: '192.0.2.1', mailFrom: 'ada@b.example' })).toEqual({
+      spf: 'pass',
+      dkim: 'permerror',
+      arc: 'permerror',
+      dmarc: 'pass',
+      dmarcPolicy: 'reject',
+    });
+    expect(await check(raw, dns, { clientIp: '192.0.2.2', mailFrom: 'ada@b.example' })).toMatchObject({
+      spf: 'fail',
+      dmarc: 'fail',
+    });
   });
 
   it('500 signatures cause at most 20 queries', async () => {

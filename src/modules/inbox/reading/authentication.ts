@@ -1,4 +1,5 @@
 import type { NameRecords } from '#egress/name-records.js';
+import { authorOf } from '#engine/mail/author.js';
 import { type AuthVerdict, authVerdict, bestOf, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX } from '#engine/mail/message-head.js';
 import { signatureKeyNames } from '#engine/mail/signature-keys.js';
@@ -47,9 +48,11 @@ export async function authenticate(
     lookups.allow(FIRST_MS_MAX);
     const [sender, keys] = await Promise.all([senderPolicy(message, lookups), keysOf(message.raw, lookups)]);
     const signatures = await verify(message.raw, keys);
-    if ('fault' in signatures)
-      return { spf: sender.verdict, dkim: 'permerror', dmarc: 'permerror', dmarcPolicy: null, arc: 'permerror' };
     lookups.allow(THEN_MS_MAX);
+    if ('fault' in signatures) {
+      const dmarc = await alignment(unsigned(message.raw), sender, lookups);
+      return { spf: sender.verdict, dkim: 'permerror', arc: 'permerror', ...dmarc };
+    }
     const { dkim, arc } = signatures;
     return {
       spf: sender.verdict,
@@ -60,6 +63,15 @@ export async function authenticate(
   } finally {
     lookups.close();
   }
+}
+
+/**
+ * Returns the author of a message whose signatures cannot be read. Only SPF can authenticate the author then. Without
+ * this check, a forger could avoid DMARC by exceeding a limit.
+ */
+function unsigned(raw: Buffer): Pick<Signatures, 'from' | 'fromFields' | 'dkim'> {
+  const author = authorOf(fieldsOf(raw.subarray(0, HEAD_BYTES_MAX)));
+  return { from: author.kind === 'one' ? [author.address] : [], fromFields: author.kind === 'one' ? 1 : 0, dkim: [] };
 }
 
 interface Alignment {

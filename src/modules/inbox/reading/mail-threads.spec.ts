@@ -11,8 +11,9 @@ const READER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (call) => {
     const text = Buffer.from(call.raw).toString();
-    parentPort.postMessage({ kind: 'begun', thread: null });
+    parentPort.postMessage({ kind: 'begun', thread: text === 'hang' ? String(process.pid) : null });
     if (text === 'spin') for (;;);
+    if (text === 'hang') return;
     if (text === 'eat') for (const held = []; ; ) held.push(new Array(1e6).fill(Math.random()));
     if (text === 'throw') setImmediate(() => { throw new Error('In a callback of the parser.'); });
     else parentPort.postMessage({ kind: 'answered', answer: { kind: 'read', signatures: null, message: { subject: text } }, cpuMs: 1, isSpoiled: false });
@@ -22,18 +23,23 @@ const READER = `
 const LIMITS = { cpuMsMax: 400, wallMsMax: 800 };
 
 let folder: string;
-let threads: MailThreads;
+let threads: Watched;
+const pace = { isRoomy: true };
 
 class Watched extends MailThreads {
-  protected override reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
-    return { file: pathToFileURL(path.join(folder, 'reader.mjs')), limits: LIMITS, heapMbMax: 32 };
+  limits: CallLimits = LIMITS;
+  waitMsMax = 60_000;
+
+  protected override reader(): { file: URL; limits: CallLimits; heapMbMax: number; waitMsMax: number } {
+    const file = pathToFileURL(path.join(folder, 'reader.mjs'));
+    return { file, limits: this.limits, heapMbMax: 32, waitMsMax: this.waitMsMax };
   }
 }
 
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'posthorn-reader-'));
   writeFileSync(path.join(folder, 'reader.mjs'), READER);
-  threads = new Watched({ isRoomy: true } as MailPace);
+  threads = new Watched(pace as MailPace);
 });
 
 afterAll(async () => {
@@ -64,6 +70,27 @@ describe('a message with which the parser never returns', () => {
     expect(ended.length).toBeLessThan(4);
     expect(await Promise.all(spinning)).toEqual(spinning.map(() => ({ fault: 'It took too long to read.' })));
   });
+});
+
+it('a message that the parser neither finishes nor uses CPU time for is a failed attempt', async () => {
+  await expect(parse(1, 'hang')).rejects.toThrow('It was not read within 800 ms, although it used little CPU time.');
+});
+
+describe('a message that times out while all other threads of its environment are busy', () => {
+  afterEach(() => Object.assign(pace, { isRoomy: true }));
+
+  it('is a failed attempt instead of missing capacity, which would be retried forever', async () => {
+    Object.assign(threads, { limits: { cpuMsMax: 60_000, wallMsMax: 7_000 }, waitMsMax: 0 });
+    const other = parse(1, 'hang');
+    Object.assign(threads, { limits: LIMITS });
+    const failing = parse(1, 'spin');
+    await new Promise((resolve) => setTimeout(resolve, LIMITS.cpuMsMax / 4));
+    Object.assign(pace, { isRoomy: false });
+
+    await expect(failing).rejects.toMatchObject({ message: expect.any(String), cause: { type: 'unavailable' } });
+    await expect(failing).rejects.not.toHaveProperty('type');
+    await expect(other).rejects.not.toHaveProperty('type');
+  }, 60_000);
 });
 
 describe('a message that crashes the parser', () => {

@@ -41,12 +41,29 @@ const THREADS_MAX = 3;
  * hundred messages.
  */
 const THREADS_PER_ENVIRONMENT_MAX = 2;
-/** Limits of one call. Elapsed time has a higher limit than CPU time, because other work may be using the CPU. */
+/**
+ * Limits of one call, and of all calls that read one received message. Elapsed time has a higher limit than CPU time,
+ * because other work may be using the CPU.
+ */
 const LIMITS = { cpuMsMax: 20_000, wallMsMax: 30_000 };
+/** CPU limit of the first call that reads a received message. A small message needs only milliseconds. */
+const READ_CPU_MS_MIN = 3_000;
+const READ_CPU_MS_PER_MB = 2_000;
+const MB = 1024 * 1024;
 const HEAP_MB_MAX = 512;
 const IDLE_MS_MAX = 30_000;
-/** Maximum wait for a free thread. */
+/** Maximum wait of one call for a free thread. */
 const WAIT_MS_MAX = 60_000;
+
+interface CallOptions {
+  limits: CallLimits;
+  waitMsMax: number;
+}
+
+interface ReaderOptions extends CallOptions {
+  file: URL;
+  heapMbMax: number;
+}
 
 /**
  * Runs the parser on threads. Limits each call, so that a harmful message does not affect others. Ends idle threads.
@@ -75,19 +92,38 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   /** Returns the file and limits of the worker thread. Tests override this method. */
-  protected reader(): { file: URL; limits: CallLimits; heapMbMax: number } {
-    return { file: new URL('./mail-worker.js', import.meta.url), limits: LIMITS, heapMbMax: HEAP_MB_MAX };
+  protected reader(): ReaderOptions {
+    return {
+      file: new URL('./mail-worker.js', import.meta.url),
+      limits: LIMITS,
+      heapMbMax: HEAP_MB_MAX,
+      waitMsMax: WAIT_MS_MAX,
+    };
   }
 
-  /** Reads signatures and contents in one call or, if that fails, in two. Throws 503 if no thread is free. */
+  /**
+   * Reads signatures and contents in one call or, if that fails, in two. Throws 503 if no thread is free for the first
+   * call. Throws another error if a call does not finish, or if no thread is free for a later call. The caller counts
+   * such an attempt, because a message that is retried without a limit would delay other messages again and again.
+   */
   async read(environmentId: number, raw: Buffer, keys: FoundKeys): Promise<ReadAll> {
-    const untilMs = performance.now() + WAIT_MS_MAX;
-    const both = await this.ask(environmentId, { kind: 'read', raw, keys }, untilMs);
+    const { limits, waitMsMax } = this.reader();
+    const cpuMsMax = Math.min(limits.cpuMsMax / 2, READ_CPU_MS_MIN + READ_CPU_MS_PER_MB * (raw.byteLength / MB));
+    const waiting = { limits: { ...limits, cpuMsMax }, waitMsMax };
+    const end = await this.run(environmentId, { kind: 'read', raw, keys }, waiting);
+    if (end.answer === null && end.why === 'starved')
+      throw new Error(`It was not read within ${limits.wallMsMax} ms, although it used little CPU time.`);
+    const both = answerOf(end);
     if (both.kind === 'read') return both;
     // Perhaps only the signatures or only the contents exceeded the time or memory limit. In a separate call, the other
     // part can still succeed.
-    const verified = await this.ask(environmentId, { kind: 'signatures', raw, keys }, untilMs);
-    const parsed = await this.ask(environmentId, { kind: 'parse', raw, derivesText: true }, untilMs);
+    const half = { limits: { ...limits, cpuMsMax: cpuMsMax / 2 }, waitMsMax };
+    const again = (call: MailCall): Promise<MailAnswer> =>
+      this.ask(environmentId, call, half).catch((error: unknown) => {
+        throw new Error(`${faultOf(both).fault} No thread was free to read its parts.`, { cause: error });
+      });
+    const verified = await again({ kind: 'signatures', raw, keys });
+    const parsed = await again({ kind: 'parse', raw, derivesText: true });
     return {
       signatures: verified.kind === 'signatures' ? verified.signatures : faultOf(verified),
       message: parsed.kind === 'parsed' ? parsed.message : faultOf(parsed),
@@ -96,7 +132,7 @@ export class MailThreads implements OnApplicationShutdown {
 
   /** Returns the header fields of an ARC set, or null if sealing is impossible. Throws 503 if no thread is free. */
   async seal(environmentId: number, raw: Buffer, options: SealOptions): Promise<string | null> {
-    const answer = await this.ask(environmentId, { kind: 'seal', raw, options }, performance.now() + WAIT_MS_MAX);
+    const answer = await this.ask(environmentId, { kind: 'seal', raw, options }, this.reader());
     return answer.kind === 'sealed' ? answer.headers : null;
   }
 
@@ -125,15 +161,17 @@ export class MailThreads implements OnApplicationShutdown {
     return answer.kind === 'document' ? answer.document : null;
   }
 
-  private async ask(environmentId: number, call: MailCall, untilMs = 0): Promise<MailAnswer> {
-    const job = {
-      call,
-      organization: String(environmentId),
-      endpoint: '',
-      limits: this.reader().limits,
-      bytes: call.raw.byteLength,
-    };
-    return answerOf(await runUntil(this.threadSlot, job, untilMs));
+  private async ask(environmentId: number, call: MailCall, options?: CallOptions): Promise<MailAnswer> {
+    return answerOf(await this.run(environmentId, call, options));
+  }
+
+  private run(
+    environmentId: number,
+    call: MailCall,
+    { limits, waitMsMax }: CallOptions = { ...this.reader(), waitMsMax: 0 },
+  ): Promise<JobEnd<MailAnswer>> {
+    const job = { call, organization: String(environmentId), endpoint: '', limits, bytes: call.raw.byteLength };
+    return runUntil(this.threadSlot, job, performance.now() + waitMsMax);
   }
 }
 

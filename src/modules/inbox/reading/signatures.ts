@@ -1,6 +1,7 @@
 import { type AuthVerdict, authVerdict } from '#engine/mail/mail-verdicts.js';
-import { fieldsOf, headEndOf, type HeadField, headOf, valuesOf } from '#engine/mail/message-head.js';
+import { fieldsOf, type HeadField, headOf, valuesOf } from '#engine/mail/message-head.js';
 import { arcKeyNames, keyName, SIGNATURES_MAX } from '#engine/mail/signature-keys.js';
+import { expectBoundedHead, verifiedHeadEnd } from './bounded-head.js';
 import { loadSignatureChecks } from './mailauth-internals.js';
 
 const { arc, dkimVerify } = loadSignatureChecks();
@@ -29,7 +30,7 @@ const KEY_BITS_MIN = 1024;
 
 /**
  * Verifies DKIM (RFC 6376) and ARC (RFC 8617) on the exact bytes. Sends no DNS queries, because `keys` contains the
- * answers.
+ * answers. Throws if the header section exceeds the limits in `bounded-head.ts`.
  */
 export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Signatures> {
   const resolver = async (name: string): Promise<string[][]> => {
@@ -42,8 +43,10 @@ export async function verifySignatures(raw: Buffer, keys: FoundKeys): Promise<Si
       throw Object.assign(new Error('There is no such key.'), { code: 'ENODATA' });
     return known.found.map((text) => [text]);
   };
+  const kept = withoutExcess(raw);
+  expectBoundedHead(kept);
   const options = { resolver, minBitLength: KEY_BITS_MIN };
-  const verified = (await dkimVerify(withoutExcess(raw), { ...options, rejectRsaSha1: true })) as unknown as Verified;
+  const verified = (await dkimVerify(kept, { ...options, rejectRsaSha1: true })) as unknown as Verified;
   const chain = (await arc(verified.arc as never, options as never).catch(() => null)) as {
     status?: { result?: string };
   } | null;
@@ -106,8 +109,7 @@ interface Verified {
  * body.
  */
 function withoutExcess(raw: Buffer): Buffer {
-  const end = headEndOf(raw);
-  const head = raw.subarray(0, end < 0 ? raw.length : end).toString('latin1');
+  const head = raw.subarray(0, verifiedHeadEnd(raw)).toString('latin1');
   let seen = 0;
   let isDropped = false;
   const kept = head.split(/(?<=\n)/).filter((line) => {
