@@ -363,6 +363,31 @@ with smtplib.SMTP('127.0.0.1', ${port}) as smtp:
       });
     });
 
+    it('an encoded NUL or line feed in any header is accepted, and becomes a space in what the API shows', async () => {
+      const fields = [
+        'Cc: =?utf-8?Q?ACME=0AInc?= <acme@one.example>, ops@one.example',
+        'Reply-To: =?utf-8?q?A=00=0D=0AB?= <reply@one.example>',
+        'Sender: =?utf-8?q?A=00B?= <shop@mail.example.com>',
+        'X-Note: =?utf-8?q?A=00B?=',
+        'In-Reply-To: =?utf-8?q?A=00B?=',
+        'Content-Type: text/plain; name="=?utf-8?q?A=00B?="',
+      ];
+      const message = letter(fields)
+        .message.replace('To: customer@one.example', 'To: =?utf-8?q?x=00?= <customer@one.example>')
+        .replace(/Subject: .*/, 'Subject: =?utf-8?q?A=00B?=')
+        .replace(FROM, '=?utf-8?q?A=00B?= <shop@mail.example.com>');
+
+      const to = ['customer', 'acme', 'ops'].map((name) => `${name}@one.example`);
+      const id = idIn(await submit(port, key, to, message));
+
+      expect(await emailIn(server, id, 'delivered')).toMatchObject({
+        to: ['x <customer@one.example>'],
+        cc: ['ACME Inc <acme@one.example>', 'ops@one.example'],
+        reply_to: ['A B <reply@one.example>'],
+        subject: 'A B',
+      });
+    });
+
     it.each(['bounced', 'suppressed'])('simulator addresses play their part: %s', async (role) => {
       const id = idIn(await submit(port, key, simulated(role).replace('localhost', PLATFORM), letter().message));
 

@@ -1,16 +1,20 @@
 import { mailboxesByGrammar } from './address-syntax.js';
 import type { Mailbox } from './addresses.js';
+import { cleanLine } from './clean-text.js';
 import { decodeWords } from './encoded-words.js';
 
 /** Maximum number of addresses. The rest of the list is ignored. */
 const MAILBOXES_MAX = 1_000;
+const NAME_BYTES_MAX = 1_024;
 
 /**
  * Returns the mailboxes of an address header (RFC 5322, section 3.4), in linear time. Tolerates invalid syntax and
- * skips entries without an address. Use the result only for display, never to decide where mail is sent.
+ * skips entries without an address. A name has no control characters and at most `NAME_BYTES_MAX` bytes. Use the result only for display, never to decide where mail is sent.
  */
 export function mailboxesIn(header: string): Mailbox[] {
-  return mailboxesByGrammar(header)?.slice(0, MAILBOXES_MAX) ?? mailboxesInInvalid(header);
+  const mailboxes = mailboxesByGrammar(header)?.slice(0, MAILBOXES_MAX) ?? mailboxesInInvalid(header);
+  // An encoded word may contain NUL, which PostgreSQL refuses, and line feeds.
+  return mailboxes.map(({ name, address }) => ({ name: cleanLine(name, NAME_BYTES_MAX).text, address }));
 }
 
 function mailboxesInInvalid(header: string): Mailbox[] {

@@ -44,7 +44,6 @@ const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]{1,76}$/;
 const ASCII = /^[\0-\x7f]*$/;
 const CONTINUED = /^[ \t]/;
 const SUBJECT_BYTES_MAX = 4_096;
-const NAME_BYTES_MAX = 1_024;
 const MESSAGE_ID_BYTES_MAX = 998;
 /**
  * Pattern of MIME boundaries that a mail library may have generated: at least four characters. Shorter boundaries are
@@ -146,7 +145,8 @@ export function writeSubmittedMessage(
 export function ownHeadersOf({ fields }: Pick<SubmittedMessage, 'fields'>): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const field of fields)
-    if (isOwn(field.name) && !Object.hasOwn(headers, field.name)) headers[field.name] = decodeWords(valueIn(field));
+    if (isOwn(field.name) && !Object.hasOwn(headers, field.name))
+      headers[field.name] = cleanLine(decodeWords(valueIn(field)), HEAD_BYTES_MAX).text;
   return headers;
 }
 
@@ -233,7 +233,7 @@ function authorIn(value: string | null): Mailbox | { fault: string } {
   const isSame = shown?.address.toLowerCase() === address;
   const parsed = parseMailbox(isSame ? shown.address : address, 'international');
   if ('refusal' in parsed) return { fault: `From: ${parsed.refusal}` };
-  return { name: cleanLine(shown?.name ?? '', NAME_BYTES_MAX).text, address: parsed.address };
+  return { name: shown?.name ?? '', address: parsed.address };
 }
 
 function tagsIn(fields: readonly SubmittedField[]): { name: string; value: string }[] {
