@@ -23,14 +23,12 @@ def text_of(content, charset):
     return content.decode("windows-1252", "replace")
 
 
-def header_of(message, name):
-    """Returns the first header of the name. Bytes that are not UTF-8 are in the character set of the text."""
-    found = next((value for key, value in message.raw_items() if key.lower() == name), None)
-    if found is None:
-        return None
+def headers_of(message, name):
+    """Returns all headers of the name. Bytes that are not UTF-8 are in the character set of the text."""
     charsets = [part.get_content_charset() for part in message.walk() if not part.is_multipart()]
-    content = str(found).encode("utf-8", "surrogateescape")
-    return text_of(content, next(filter(None, charsets), "windows-1252") if not is_utf8(content) else "utf-8")
+    charset = next(filter(None, charsets), "windows-1252")
+    contents = [str(value).encode("utf-8", "surrogateescape") for key, value in message.raw_items() if key.lower() == name]
+    return [text_of(content, "utf-8" if is_utf8(content) else charset) for content in contents]
 
 
 def is_utf8(content):
@@ -49,11 +47,8 @@ def words(value):
     return " ".join(value.split())
 
 
-def addresses(message, name):
+def addresses(header, name):
     """Returns "Name<address>" for each address. A comment is a name only if there is no other, and groups are their members."""
-    header = header_of(message, name)
-    if header is None:
-        return []
     pairs = [(words(name), address) for name, address in email.utils.getaddresses([header])]
     # `getaddresses` appends comments to names. `headerregistry` follows RFC 5322, but loses names in comments.
     has_comments = "(" in header and "=?" not in header
@@ -174,10 +169,10 @@ def read(raw):
     text, html = [], []
     select([message], None, False, html, text)
     return {
-        "from": addresses(message, "from"),
-        "to": addresses(message, "to"),
-        "cc": addresses(message, "cc"),
-        "subject": words(header_of(message, "subject") or ""),
+        "from": [found for header in headers_of(message, "from")[:1] for found in addresses(header, "from")],
+        "to": [found for header in headers_of(message, "to") for found in addresses(header, "to")],
+        "cc": [found for header in headers_of(message, "cc") for found in addresses(header, "cc")],
+        "subject": words(next(iter(headers_of(message, "subject")), "")),
         "date": date(message),
         "text": "\n".join(filter(None, map(decoded, text))) if text and not has_html(text) else None,
         "html": "<br/>\n".join(filter(None, (decoded(part) for part in html if part.get_content_type() == "text/html"))),

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { domainOf, suppressionKey } from '#engine/mail/addresses.js';
 import type { NoReplyReason } from '#engine/mail/auto-reply.js';
 import { durationMs } from '#engine/mail/iso-duration.js';
+import { messageIdsIn } from '#engine/mail/message-ids.js';
 import { Config } from '#kernel/config/config.js';
 import { ApiError } from '#kernel/errors.js';
 import { showId } from '#kernel/ids.js';
@@ -63,8 +64,8 @@ export class AutoReplies {
     const { autoReply: settings, messageId } = message;
     if (emailId === null || settings === null) return;
     const from = { name: settings.fromName ?? '', address: replyAddress(message) };
-    const answered = messageId !== null && MESSAGE_ID.test(messageId) ? [messageId] : [];
-    const thread = [...detail.references.filter((id) => MESSAGE_ID.test(id)), ...answered].slice(-REFERENCES_MAX);
+    const answered = messageIdsIn(messageId ?? '').slice(0, 1);
+    const thread = [...detail.references, ...answered].filter((id) => MESSAGE_ID.test(id)).slice(-REFERENCES_MAX);
     const headers = {
       'Auto-Submitted': 'auto-replied',
       'X-Auto-Response-Suppress': 'All',

@@ -9,6 +9,10 @@ const HEAD_BYTES_MAX = 2 * 1024 * 1024;
 /** Size of the pieces in which the parser receives a message, so that it does not copy the whole message. */
 const CHUNK_BYTES = 64 * 1024;
 
+const TYPE = /^\s*([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
+/** Matches the character set in the invalid form of a content type that the parser does not split into parameters. */
+const CHARSET_IN_INVALID = /charset\s{0,10}=\s{0,10}"?([\w.:+-]{1,40})/i;
+
 /** A MIME part that contains no further parts. Its content has been decoded from its transfer encoding. */
 export interface Leaf {
   kind: 'leaf';
@@ -215,7 +219,7 @@ class PartTree {
 
 function partOf(node: SplitNode, parent: Branch | null): Part {
   const headerLines = node.headers.getList();
-  const declared = node.contentType || 'text/plain';
+  const declared = typeIn(node.contentType || 'text/plain', node.filename !== false);
   if (declared.startsWith('multipart/')) return { kind: 'branch', type: declared, parts: [], headerLines };
   const header = (name: string): string | null => {
     const line = headerLines.find(({ key }) => key === name)?.line;
@@ -223,16 +227,27 @@ function partOf(node: SplitNode, parent: Branch | null): Part {
   };
   // In a digest, a part without a type is a message (RFC 2046, section 5.1.5).
   const isMessage = parent?.type === 'multipart/digest' && header('content-type') === null;
+  const charset = node.charset || CHARSET_IN_INVALID.exec(node.contentType || '')?.[1];
   return {
     ...textLeaf(headerLines),
     type: isMessage ? 'message/rfc822' : declared,
-    charset: node.charset || null,
+    charset: charset ?? null,
     isFlowed: node.flowed,
     deletesSpace: node.delSp,
     disposition: node.disposition || null,
     contentId: header('content-id'),
     isNamed: node.filename !== false,
   };
+}
+
+/**
+ * Returns the type at the start of a content type. Some programs write `text/plain charset=utf-8`, `text/html,
+ * charset=utf-8` or `text / plain`. An invalid type is text/plain (RFC 2045, section 5.2), unless the part is a file.
+ */
+function typeIn(contentType: string, isNamed: boolean): string {
+  const [, type, subtype] = TYPE.exec(contentType) ?? [];
+  if (type !== undefined) return `${type}/${subtype}`;
+  return isNamed ? 'application/octet-stream' : 'text/plain';
 }
 
 function textLeaf(headerLines: readonly RawHeader[]): Leaf {

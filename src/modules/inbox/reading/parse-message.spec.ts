@@ -61,6 +61,47 @@ describe('a message', () => {
     });
   });
 
+  it('ids without white space, several headers of one name, and the end of a long thread are kept', async () => {
+    const ids = Array.from({ length: 150 }, (_, i) => `<${i}@b.example>`);
+    const raw = of(
+      `To: a@in.example\r\nTo: b@in.example\r\nCc: c@in.example\r\nCc: d@in.example\r\nReply-To: e@b.example\r\nReply-To: f@b.example\r\nIn-Reply-To: "Re" <149@b.example> of today\r\nReferences: ${ids.join('')}\r\n\r\nhi`,
+    );
+
+    expect(await parseMessage(raw)).toMatchObject({
+      to: ['a@in.example', 'b@in.example'],
+      cc: ['c@in.example', 'd@in.example'],
+      replyTo: ['e@b.example', 'f@b.example'],
+      inReplyTo: '<149@b.example>',
+      references: [ids[0], ...ids.slice(51)],
+      isTruncated: true,
+    });
+  });
+
+  it.each([
+    'text/plain charset=iso-8859-1',
+    'text/plain, charset=iso-8859-1',
+    'text/plain:charset=iso-8859-1',
+    'text / plain; charset=iso-8859-1',
+    'TEXT/Plain;;charset="iso-8859-1"',
+    'text',
+    'text/',
+    '/',
+    '',
+  ])('a content type of %j is a text (RFC 2045, section 5.2)', async (type) => {
+    const message = await parseMessage(Buffer.from(`Content-Type: ${type}\r\n\r\nGr\xfc\xdfe\r\n`, 'latin1'));
+
+    expect([message.text, message.attachments]).toEqual(['Grüße\n', []]);
+  });
+
+  it.each([
+    ['pdf; name=a.pdf', 'application/octet-stream'],
+    ['image/png name=a.png', 'image/png'],
+  ])('a content type of %j is a file', async (type, shown) => {
+    const { text, attachments } = await parseMessage(of(`Content-Type: ${type}\r\n\r\nx\r\n`));
+
+    expect([text, attachments.map(({ content_type }) => content_type)]).toEqual([null, [shown]]);
+  });
+
   it('comments, routes and obsolete white space are no part of addresses', async () => {
     const raw = of(
       'From: Pete(A nice \\) chap) <pete(his account)@silly.test(his host)>\r\nTo: A Group(Some people)\r\n     :Chris Jones <c@(host)public.example>, joe@example.org (Joe); (end)\r\nCc: (Empty list)(start)Hidden recipients  :(nobody(that I know))  ;\r\nReply-To: "Joe & J. Harvey" <ddd @Org>, <@node.test:mary@x.example>, , jdoe@test   . example\r\n\r\nhi',

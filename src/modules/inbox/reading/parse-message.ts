@@ -1,7 +1,9 @@
 import { type EmailAddress, parseAddressHeader } from 'mailparser';
 import { mailboxesByGrammar } from '#engine/mail/address-syntax.js';
 import { cleanLine, cleanText, safeFilename } from '#engine/mail/clean-text.js';
+import { parseMailDate } from '#engine/mail/mail-date.js';
 import { mailDocument } from '#engine/mail/mail-document.js';
+import { messageIdsIn } from '#engine/mail/message-ids.js';
 import { replyParts } from '#engine/mail/reply-text.js';
 import { bodyOf, htmlOf, isBodyPart, type MessageBody } from './message-body.js';
 import { type Branch, type Leaf, type Part, readParts } from './mime-parts.js';
@@ -54,17 +56,16 @@ export async function parseMessage(raw: Buffer, { derivesText } = { derivesText:
 type FromHeaders = 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'inReplyTo' | 'references' | 'date';
 
 function headed(headers: PartHeaders, cutter: Cutter): Pick<ParsedMessage, FromHeaders> {
-  const inReplyTo = headers.words('in-reply-to');
-  const references = (headers.words('references') ?? '').split(/\s+/).filter((reference) => reference !== '');
+  const inReplyTo = messageIdsIn(headers.words('in-reply-to') ?? '')[0];
   return {
-    from: cutter.line(shownList(addressesOf(headers, 'from')).join(', '), ADDRESS_BYTES_MAX),
-    to: cutter.addresses(addressesOf(headers, 'to')),
-    cc: cutter.addresses(addressesOf(headers, 'cc')),
-    replyTo: cutter.addresses(addressesOf(headers, 'reply-to')),
+    from: cutter.line(shownList(addressesIn(headers.wordsInUtf8('from')[0] ?? '')).join(', '), ADDRESS_BYTES_MAX),
+    to: cutter.addresses(headers.wordsInUtf8('to').flatMap(addressesIn)),
+    cc: cutter.addresses(headers.wordsInUtf8('cc').flatMap(addressesIn)),
+    replyTo: cutter.addresses(headers.wordsInUtf8('reply-to').flatMap(addressesIn)),
     subject: cutter.line(headers.words('subject') ?? '', SUBJECT_BYTES_MAX),
-    inReplyTo: inReplyTo === null ? null : cutter.line(inReplyTo, ADDRESS_BYTES_MAX),
-    references: cutter.list(references, REFERENCES_MAX),
-    date: dateOf(headers.first('date')),
+    inReplyTo: inReplyTo === undefined ? null : cutter.line(inReplyTo, ADDRESS_BYTES_MAX),
+    references: cutter.thread(messageIdsIn(headers.words('references') ?? '')),
+    date: parseMailDate(headers.first('date') ?? '')?.toISOString() ?? null,
   };
 }
 
@@ -142,6 +143,13 @@ class Cutter {
     return this.few(list, max).map((text) => this.line(text, ADDRESS_BYTES_MAX));
   }
 
+  /** Keeps the first and the newest ids of a thread. The last id is the message that was answered. */
+  thread(ids: readonly string[]): string[] {
+    const kept = ids.length > REFERENCES_MAX ? [ids[0]!, ...ids.slice(1 - REFERENCES_MAX)] : ids;
+    this.hasCut ||= kept.length < ids.length;
+    return this.list(kept, REFERENCES_MAX);
+  }
+
   addresses(list: readonly EmailAddress[]): string[] {
     return this.list(shownList(list), ADDRESSES_MAX);
   }
@@ -160,12 +168,10 @@ function shownList(list: readonly EmailAddress[]): string[] {
 }
 
 /**
- * Returns the addresses in the first header with this name. Keeps their domains as they were sent. Parses a header with
- * invalid syntax with mailparser, which is more tolerant.
+ * Returns the addresses of a header. Keeps their domains as they were sent. Parses a header with invalid syntax with
+ * mailparser, which is more tolerant.
  */
-function addressesOf(headers: PartHeaders, name: string): EmailAddress[] {
-  const value = headers.wordsInUtf8(name);
-  if (value === null) return [];
+function addressesIn(value: string): EmailAddress[] {
   return mailboxesByGrammar(value) ?? parseAddressHeader(value, { decodePunycode: false }).value;
 }
 
@@ -185,14 +191,6 @@ function headersOf(headers: PartHeaders, cutter: Cutter): HeaderLine[] {
     lines.push(line);
   }
   return cutter.few(lines, HEADERS_MAX);
-}
-
-/** Returns the date in RFC 3339, or null for an invalid date. */
-function dateOf(date: string | null): string | null {
-  // RFC 5322, section 4.3, allows comments and white space around colons. `Date.parse` does not.
-  const plain = (date ?? '').replace(/\([^()]{0,100}\)/g, ' ').replace(/(?<!\s)\s*:\s*/g, ':');
-  const ms = Date.parse(plain);
-  return Number.isNaN(ms) || Math.abs(ms) > 253_402_300_799_999 ? null : new Date(ms).toISOString();
 }
 
 /** Returns the parts that are listed as files, in their order. */

@@ -37,13 +37,9 @@ export class PartHeaders {
     return value === null ? null : decodeWords(value);
   }
 
-  /**
-   * Returns the unfolded value of the first header named `name`, with encoded words rewritten in UTF-8. Null if there
-   * is none.
-   */
-  wordsInUtf8(name: string): string | null {
-    const value = this.first(name);
-    return value === null ? null : wordsInUtf8(value);
+  /** Returns the unfolded values of all headers named `name`, with encoded words rewritten in UTF-8. */
+  wordsInUtf8(name: string): string[] {
+    return this.lines.filter(({ key }) => key === name).map(({ line }) => wordsInUtf8(this.valueOf(line)));
   }
 
   /** Returns the name of a file: the parameter `filename` of Content-Disposition, or `name` of Content-Type. */
