@@ -47,7 +47,7 @@ describe('SIGTERM under load', () => {
 
     const report = await scene.report(load, disruptions);
     process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(load.outcomes)}\n`);
-    if (broken(report).length > 0) process.stdout.write(await scene.inquest(report));
+    if (broken(report).length > 0) process.stdout.write(await scene.failureReport(report));
     expect(ends.filter((end) => end !== 0)).toEqual([]);
     expect(load.refusals).toEqual([]);
     expect(broken(report)).toEqual([]);

@@ -32,7 +32,7 @@ export interface FanOutReport extends Report {
   messages: number;
   events: number;
   /** Number of stored messages whose sender got no answer. */
-  untold: number;
+  unacknowledged: number;
   /** Messages whose stored events do not match the endpoints: too many, too few, or wrong ones. */
   halfFannedOut: string[];
   /** Messages that the API lists with too many, too few, or wrong events. */
@@ -61,14 +61,14 @@ export function checkFanOuts(observed: Observed): FanOutReport {
   const storedIds = new Set(stored.map(({ id }) => id));
   const told = new Set(emissions.flatMap(({ ids }) => ids));
   const listenersOf = new Map(known.map(({ id, emission }) => [id, emission.listeners]));
-  const untold = known.filter(({ id }) => !told.has(id));
+  const unacknowledged = known.filter(({ id }) => !told.has(id));
   const idsOf = new Map(emissions.map((emission) => [emission, new Set(emission.ids)]));
   for (const { id, emission } of known) idsOf.get(emission)?.add(id);
   return {
-    ...check(evidenceOf(observed, untold)),
+    ...check(evidenceOf(observed, unacknowledged)),
     messages: stored.length,
     events: stored.reduce((sum, { endpoints }) => sum + endpoints.length, 0),
-    untold: untold.length,
+    unacknowledged: unacknowledged.length,
     halfFannedOut: stored.filter(({ id, endpoints }) => !areFor(listenersOf.get(id), endpoints)).map(({ id }) => id),
     listedWrongly: [...listed]
       .filter(
@@ -106,21 +106,21 @@ export function brokenFanOuts(report: FanOutReport): string[] {
 
 /** Returns the one-line summary of a run. */
 export function fanOutSummary(seed: number, report: FanOutReport): string {
-  const { messages, events, untold, halfFannedOut } = report;
-  return `${summary(seed, report)} · messages ${messages} (${untold} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
+  const { messages, events, unacknowledged, halfFannedOut } = report;
+  return `${summary(seed, report)} · messages ${messages} (${unacknowledged} by tries without an answer) · events ${events} · half fanned out ${halfFannedOut.length}`;
 }
 
 /**
  * Converts the fan-outs to evidence for the checker: each event becomes a message that one receiver or feed must get.
  */
-function evidenceOf({ emissions, visits, disruptions, outages }: Observed, untold: readonly Known[]): Evidence {
+function evidenceOf({ emissions, visits, disruptions, outages }: Observed, unacknowledged: readonly Known[]): Evidence {
   const unanswered = emissions
     .filter(({ ids }) => ids.length === 0)
     .map((emission): Sent => ({ ...emission, ids: [] }));
   const answered = emissions
     .filter(({ ids }) => ids.length > 0)
     .flatMap((emission) => expectedOf(emission.ids, emission, emission.acceptedAtMs));
-  const stored = untold.flatMap(({ id, emission }) => expectedOf([id], emission, null));
+  const stored = unacknowledged.flatMap(({ id, emission }) => expectedOf([id], emission, null));
   return {
     sent: [...unanswered, ...answered, ...stored],
     arrivals: visits.map((visit) => ({ ...visit, id: label(visit.id, visit.place) })),

@@ -92,7 +92,7 @@ describe('negative controls of fan-out', () => {
 
   it('a second message for one key is detected', () => {
     expect(report.storedTooOften).toEqual([doubled?.key]);
-    expect(report.untold).toBe(1);
+    expect(report.unacknowledged).toBe(1);
   });
 
   it('no other error is reported', () => {

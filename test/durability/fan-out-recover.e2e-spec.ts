@@ -80,7 +80,8 @@ describe('kill -9 while failed events of fan-outs are recovered', () => {
     process.stdout.write(
       `durability: ${fanOutSummary(seed, report)} · recovered ${jobs.map(({ enqueued, resumed_from: from }) => `${enqueued} (resumed from ${from})`).join(' and ')}\n`,
     );
-    if (brokenFanOuts(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+    if (brokenFanOuts(report).length + scene.crashes().length > 0)
+      process.stdout.write(await scene.failureReport(report));
     expect(run.emitter.refusals).toEqual([]);
     expect(brokenFanOuts(report)).toEqual([]);
     expect([isSettled, scene.crashes()]).toEqual([true, []]);

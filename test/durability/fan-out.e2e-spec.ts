@@ -80,6 +80,7 @@ describe('kill -9 while events are fanned out', () => {
       `durability: ${fanOutSummary(seed, report)} · emissions ${emitter.accepted} · tries ${JSON.stringify(emitter.outcomes)} · ` +
         `consumer died ${consumer.deaths} times, ${consumer.repeated} repeated\n`,
     );
-    if (brokenFanOuts(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+    if (brokenFanOuts(report).length + scene.crashes().length > 0)
+      process.stdout.write(await scene.failureReport(report));
   }
 });

@@ -73,6 +73,6 @@ describe('kill -9 under load, the queue in PostgreSQL, roles apart and together'
 
   async function tell(report: Report, outcomes: Record<string, number>): Promise<void> {
     process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(outcomes)}\n`);
-    if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+    if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.failureReport(report));
   }
 });

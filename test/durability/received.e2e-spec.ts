@@ -88,7 +88,7 @@ describe('kill -9 while webhooks are received, routed, replayed and pulled', () 
         `durability: ${summary(seed, report)} · webhooks ${provider.accepted} · tries ${JSON.stringify(provider.outcomes)} · ` +
           `replayed ${job.replayed}, resumed from ${job.resumed_from} · consumer died ${deaths} times, ${repeated} repeated\n`,
       );
-      if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.inquest(report));
+      if (broken(report).length + scene.crashes().length > 0) process.stdout.write(await scene.failureReport(report));
       expect(provider.refusals).toEqual([]);
       expect(consumer.refusals).toEqual([]);
       expect(broken(report)).toEqual([]);

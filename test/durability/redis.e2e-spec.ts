@@ -57,7 +57,7 @@ describeWithRedis('the queue in Redis, and Redis lost under load', () => {
 
     const report = await scene.report(load, disruptions);
     process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(load.outcomes)}\n`);
-    if (broken(report).length > 0) process.stdout.write(await scene.inquest(report));
+    if (broken(report).length > 0) process.stdout.write(await scene.failureReport(report));
     expect(load.refusals).toEqual([]);
     expect(broken(report)).toEqual([]);
     expect(isSettled).toBe(true);

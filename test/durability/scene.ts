@@ -160,7 +160,7 @@ export class Scene {
   }
 
   /** Returns data to debug a failed run: rows of lost messages, live processes and their last output. */
-  async inquest(report: Report): Promise<string> {
+  async failureReport(report: Report): Promise<string> {
     const url = this.databaseUrl();
     const [open, workers] = await Promise.all([
       query(url, 'select * from due_deliveries order by due_at limit 10').catch(String),

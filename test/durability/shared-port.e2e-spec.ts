@@ -161,7 +161,7 @@ describe(`PROCESSES=${PROCESSES} under load`, () => {
 
     const report = await scene.report(load, disruptions);
     process.stdout.write(`durability: ${summary(seed, report)} · tries ${JSON.stringify(load.outcomes)}\n`);
-    if (broken(report).length > 0) process.stdout.write(await scene.inquest(report));
+    if (broken(report).length > 0) process.stdout.write(await scene.failureReport(report));
     expect(failures).toEqual([]);
     expect({ refused, isSameParent, end }).toEqual({ refused: undefined, isSameParent: true, end: 0 });
     expect([orphans.length, members.length]).toEqual([PROCESSES, PROCESSES]);

@@ -40,7 +40,7 @@ const NAMED = DESTINATIONS + MISBEHAVIOURS.length;
 const PATHS = MISBEHAVIOURS.length + 1;
 const SILENT_NAMES = 20;
 /** Time limit for a circuit to close. It is probed after half a minute, and again a minute later. */
-const FORGIVEN_MS_MAX = 180_000;
+const CIRCUIT_CLOSED_MS_MAX = 180_000;
 const BURST = 300;
 const BURST_LANES = 24;
 const BURST_MS_MAX = 5_000;
@@ -69,7 +69,7 @@ export class Fleet {
    * Messages to misbehaving receivers. Only the end of the run waits for them, because they arrive after the circuits
    * close.
    */
-  readonly debts: Load[] = [];
+  readonly delayedLoads: Load[] = [];
   /** Extra messages to normal receivers, in addition to the load of this round. */
   bursts: Load[] = [];
   private broken: Promise<string[]> | null = null;
@@ -189,7 +189,7 @@ export class Fleet {
   }
 
   /** Waits until the circuit of this destination is closed. An open circuit blocks deliveries. */
-  async forgiven(id: string): Promise<void> {
+  async circuitClosed(id: string): Promise<void> {
     const open = `select count(*)::int as count from circuits where target_id = $1 and state <> 'closed'`;
     // This query fails while PostgreSQL is stopped by another fault. The failure counts as "not closed yet".
     const isClosed = async (): Promise<boolean> => {
@@ -197,7 +197,7 @@ export class Fleet {
       const [row] = await query<{ count: number }>(this.database.url(), open, [uuidOf(id)]);
       return row?.count === 0;
     };
-    await eventually(() => isClosed().catch(() => false), FORGIVEN_MS_MAX, 1_000);
+    await eventually(() => isClosed().catch(() => false), CIRCUIT_CLOSED_MS_MAX, 1_000);
   }
 
   /** Returns a URL with a name that the name server resolves. */
@@ -235,7 +235,7 @@ export class Fleet {
 
   async close(): Promise<void> {
     this.balancer.stop();
-    for (const load of [...this.debts, ...this.bursts]) load.abandon();
+    for (const load of [...this.delayedLoads, ...this.bursts]) load.abandon();
     if (this.kind === 'embedded') await stopWithDatabase(this.scene.member('all'));
     this.mail?.abandon();
     await this.scene.close();

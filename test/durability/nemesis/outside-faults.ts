@@ -86,7 +86,7 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
   const before = fleet.names.swallowed;
   const lost = fleet.load(CONCURRENCY, PAUSE_MS, silent);
   const heard = fleet.load(1, 100, [named]);
-  fleet.debts.push(heard);
+  fleet.delayedLoads.push(heard);
   const begin = (): void => {
     for (const load of [lost, heard]) load.start();
   };
@@ -107,10 +107,10 @@ async function silentNames(fleet: Fleet, holdMs: number): Promise<Inflicted> {
 /** Makes a receiver misbehave, and sends messages to it during the whole fault. Returns the record of the fault. */
 async function misbehave(fleet: Fleet, how: Misbehaviour, holdMs: number): Promise<Inflicted> {
   const { number, id } = await fleet.misbehaving(how);
-  await fleet.forgiven(id);
+  await fleet.circuitClosed(id);
   const { receiver } = fleet.scene;
   const load = fleet.load(CONCURRENCY, PAUSE_MS, [id]);
-  fleet.debts.push(load);
+  fleet.delayedLoads.push(load);
   let before = 0;
   const begin = async (): Promise<void> => {
     before = await receiver.misbehave(number, how);

@@ -88,7 +88,7 @@ export function row({ number, atMinute, ofMinutes, fleet, names, verdict, error 
 }
 
 /** Returns the results of every kind of fault, whether the kind was injected alone or with others. */
-export function summary({ rounds, faults, unpaid, isClean }: Results): string {
+export function summary({ rounds, faults, missing, isClean }: Results): string {
   const names = [...new Set(rounds.flatMap((done) => done.names))].sort();
   const titles = [
     'kind',
@@ -127,7 +127,7 @@ export function summary({ rounds, faults, unpaid, isClean }: Results): string {
       seconds(backs.at(-1)),
     ];
   });
-  const owed = unpaid.map(
+  const missingLines = missing.map(
     ({ fleet, messageIds }) => `${messageIds.length} messages to misbehaving receivers never arrived (fleet ${fleet})`,
   );
   const widths = titles.map((title, i) => Math.max(title.length, ...lines.map((cell) => String(cell[i]).length)));
@@ -140,7 +140,7 @@ export function summary({ rounds, faults, unpaid, isClean }: Results): string {
     ...table,
     '',
     `${faults} faults in ${rounds.length} rounds: ${isClean ? 'every promise was kept' : 'PROMISES WERE BROKEN'}`,
-    ...owed,
+    ...missingLines,
   ].join('\n');
 }
 

@@ -129,20 +129,20 @@ export class Round {
 }
 
 /** Waits for the messages to misbehaving receivers. Returns the ids of those that did not arrive in time. */
-export async function unpaidDebts(fleet: Fleet, withinMs: number): Promise<string[]> {
-  const unpaid = (): string[] => {
+export async function missingMessages(fleet: Fleet, withinMs: number): Promise<string[]> {
+  const missing = (): string[] => {
     const arrived = new Set(fleet.arrivals.filter(({ status }) => status === 200).map(({ id }) => id));
-    return fleet.debts.flatMap(({ sent }) => sent.flatMap(({ ids }) => ids.filter((id) => !arrived.has(id))));
+    return fleet.delayedLoads.flatMap(({ sent }) => sent.flatMap(({ ids }) => ids.filter((id) => !arrived.has(id))));
   };
   await eventually(
     async () => {
       await fleet.hurry();
       await fleet.collect();
-      return unpaid().length === 0;
+      return missing().length === 0;
     },
     withinMs * fleet.scene.pace.now(),
     1_000,
   );
-  const left = unpaid();
+  const left = missing();
   return left.length === 0 ? [] : fleet.waiting(left);
 }

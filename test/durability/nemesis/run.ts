@@ -2,7 +2,7 @@ import type { Seeded } from '../random.js';
 import type { FaultKind } from './fault.js';
 import { Fleet, type FleetKind } from './fleet.js';
 import { overlapping } from './kinds.js';
-import { Round, unpaidDebts } from './round.js';
+import { missingMessages, Round } from './round.js';
 import { complaintsOf, type Verdict } from './verdict.js';
 
 export interface RunOptions {
@@ -40,12 +40,12 @@ export interface Results {
    * Messages to misbehaving receivers that did not arrive although the receivers worked again, for each set of
    * processes under test.
    */
-  unpaid: readonly { fleet: FleetKind; messageIds: string[] }[];
+  missing: readonly { fleet: FleetKind; messageIds: string[] }[];
 }
 
 const ROUNDS_PER_FLEET = 12;
 const TIME_LIMITS = { acceptMs: 120_000, settleMs: 120_000 };
-const DEBTS_MS_MAX = 240_000;
+const MISSING_MS_MAX = 240_000;
 const MINUTE_MS = 60_000;
 
 /** Runs rounds of faults on one set of processes after the other (fleet), until the time is over. */
@@ -53,7 +53,7 @@ export class Run {
   private readonly startedAt = new Date();
   private readonly startMs = performance.now();
   private readonly rounds: Done[] = [];
-  private readonly unpaid: Results['unpaid'][number][] = [];
+  private readonly missing: Results['missing'][number][] = [];
   private fleet: Fleet | null = null;
 
   constructor(private readonly options: RunOptions) {}
@@ -72,7 +72,7 @@ export class Run {
     const { seed } = this.options;
     const wrong = this.rounds.some(({ verdict }) => verdict === null || complaintsOf(verdict).length > 0);
     const faults = this.rounds.reduce((sum, { names }) => sum + names.length, 0);
-    const isClean = faults > 0 && !wrong && this.unpaid.length === 0;
+    const isClean = faults > 0 && !wrong && this.missing.length === 0;
     return {
       seed,
       startedAt: this.startedAt.toISOString(),
@@ -80,7 +80,7 @@ export class Run {
       faults,
       isClean,
       rounds: this.rounds,
-      unpaid: this.unpaid,
+      missing: this.missing,
     };
   }
 
@@ -120,8 +120,8 @@ export class Run {
       this.rounds.push(done);
       tell(done);
     }
-    const messageIds = await unpaidDebts(this.fleet, DEBTS_MS_MAX);
-    if (messageIds.length > 0) this.unpaid.push({ fleet: kind, messageIds });
+    const messageIds = await missingMessages(this.fleet, MISSING_MS_MAX);
+    if (messageIds.length > 0) this.missing.push({ fleet: kind, messageIds });
     await this.stop();
   }
 

@@ -3,7 +3,7 @@ import { runSeed, Seeded } from '../random.js';
 import { Fleet, type FleetKind, isPossible } from './fleet.js';
 import { kindNamed } from './kinds.js';
 import { line } from './progress.js';
-import { Round, unpaidDebts } from './round.js';
+import { missingMessages, Round } from './round.js';
 import { sabotaged } from './sabotage.js';
 import { complaintsOf, judge } from './verdict.js';
 
@@ -18,7 +18,7 @@ const TIME_LIMITS = { acceptMs: 45_000, settleMs: 60_000 };
  * Time limit for messages to misbehaving receivers. An open circuit is probed after half a minute, and then after one
  * and two more minutes.
  */
-const DEBTS_MS_MAX = 240_000;
+const MISSING_MS_MAX = 240_000;
 
 /** Runs the CI rounds on one fleet. Each round has one kind of fault, or several kinds joined with `+`. */
 export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): void {
@@ -70,9 +70,9 @@ export function nemesisSuite(fleetKind: FleetKind, rounds: readonly string[]): v
       async () => {
         // If the processes were replaced, skips the check of outstanding messages, because the round has already
         // failed.
-        if (fleet) expect(await unpaidDebts(fleet, DEBTS_MS_MAX)).toEqual([]);
+        if (fleet) expect(await missingMessages(fleet, MISSING_MS_MAX)).toEqual([]);
       },
-      DEBTS_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
+      MISSING_MS_MAX * BUSY_TIMES + OPEN_MS_MAX,
     );
 
     /** Stops the processes under test. The next round starts new ones. */
