@@ -170,6 +170,7 @@ describe('a key', () => {
     ['with escaped semicolons', 'wrong', { txt: found(text.replaceAll(';', '\\;')) }],
     ['another key', 'wrong', { txt: found(`v=DKIM1; p=${OTHER_KEY}`) }],
     ['the key twice', 'wrong', { txt: found(`${text}; p=${KEY}`) }],
+    ['the name of the tag in upper case', 'wrong', { txt: found(`v=DKIM1; k=rsa; P=${KEY}`) }],
     ['another version', 'wrong', { txt: found(`v=DKIM2; k=rsa; p=${KEY}`) }],
     ['a version that is not first', 'wrong', { txt: found(`k=rsa; v=DKIM1; p=${KEY}`) }],
     ['another algorithm', 'wrong', { txt: found(`v=DKIM1; k=ed25519; p=${KEY}`) }],

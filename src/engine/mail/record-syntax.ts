@@ -26,9 +26,12 @@ export function isDkimKey(text: string): boolean {
   return /^v\s*=\s*DKIM1\s*(?:;|$)/i.test(text) || /(?:^|;)\s*p\s*=/i.test(text);
 }
 
-/** Returns the first public key of a DKIM key record, without white space. Null if there is none. */
+/**
+ * Returns the first public key of a DKIM key record, without white space. Null if there is none. Names of tags are
+ * case-sensitive (RFC 6376, section 3.2).
+ */
 export function publicKeyOf(text: string): string | null {
-  const [, key] = /(?:^|;)\s*p\s*=([^;]*)/i.exec(text) ?? [];
+  const [, key] = /(?:^|;)\s*p\s*=([^;]*)/.exec(text) ?? [];
   return key?.replace(/\s/g, '') ?? null;
 }
 
