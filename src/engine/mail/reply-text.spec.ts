@@ -1,4 +1,5 @@
 import { growthOf, LINEAR } from '../../../test/support/cpu-time.js';
+import { htmlToText } from './html-text.js';
 import { replyParts } from './reply-text.js';
 
 const ADA = 'Ada <ada@example.com>';
@@ -21,14 +22,63 @@ const INTRODUCTIONS: [string, string][] = [
   ['Japanese', `2026年11月21日(土) 9:30 ${ADA}:`],
   ['Chinese', `${ADA} 于2026年11月21日周六 09:30写道：`],
   ['Korean', `2026년 11월 21일 (토) 오전 9:30, ${ADA}님이 작성:`],
+  ['Thunderbird, English', 'On 11/21/26 9:30 AM, Ada wrote:'],
+  ['163.com, English', `At 2026-11-21 09:30:00, "Ada" <ada@example.com> wrote:`],
+  ['Mail.ru, English', `Saturday, 21 November 2026, 9:30 AM +0300 from ${ADA}:`],
+  ['Gnus, English', `${ADA} writes:`],
+  ['Yahoo, German', `${ADA} schrieb am Samstag, 21. November 2026 um 09:30:00 MEZ:`],
+  ['Apple, Portuguese', `No dia 21/11/2026, às 09:30, ${ADA} escreveu:`],
+  ['Gmail, Portuguese', `${ADA} escreveu (sábado, 21/11/2026 à(s) 09:30):`],
+  ['AquaMail, Italian', 'In data 21 novembre 2026 09:30:31 "Ada" <ada@example.com> ha scritto:'],
+  ['Apple, Dutch', `Op 21 nov 2026, om 09:30 heeft ${ADA} het volgende geschreven:`],
+  ['Roundcube, Dutch', 'Ada Lovelace schreef op 2026-11-21 09:30:'],
+  ['K-9, Dutch', `${ADA} schreef op 21 november 2026 09:30:00 CET:`],
+  ['Apple, Swedish', `21 nov. 2026 kl. 09:30 skrev ${ADA}:`],
+  ['Sparrow, Swedish', 'På 21 november 2026 på 09:30:18, Ada (ada@example.com) skrev:'],
+  ['Gmail, Norwegian', `fre. 13. feb. 2026 kl. 10:00 skrev ${ADA}:`],
+  ['Gmail, Norwegian, wrapped', 'tir. 18. apr. 2017 kl. 13:09 skrev Ada <ada@example.com\n>:'],
+  ['Gmail, Danish', `Den lør. 21. nov. 2026 kl. 09.30 skrev ${ADA}:`],
+  ['Apple, Finnish', `${ADA} kirjoitti 21.11.2026 kello 9.30:`],
+  ['Thunderbird, Finnish', 'Ada Lovelace kirjoitti 21.11.2026 klo 9.30:'],
+  ['Thunderbird, Polish', 'W dniu 21.11.2026 o 09:30, Ada pisze:'],
+  ['Apple, Polish', `Wiadomość napisana przez ${ADA} w dniu 21 lis 2026, o godz. 09:30:`],
+  ['WP, Polish', `W dniu 2026-11-21 09:30:39 użytkownik ${ADA} napisał:`],
+  ['Gmail, Polish', `śr., 18 lis 2026 o 09:30 ${ADA} napisał(a):`],
+  ['Thunderbird, Czech', 'Dne 21. 11. 26 v 9:30 Ada napsal(a):'],
+  ['Apple, Czech', `21. 11. 2026 v 9:30, ${ADA}:`],
+  ['Gmail, Slovak', `so 21. 11. 2026 o 9:30 ${ADA} napísal(a):`],
+  ['Apple, Russian', `21 нояб. 2026 г., в 09:30, ${ADA} написал(а):`],
+  ['Mail.ru, Russian', `Суббота, 21 ноября 2026, 9:30 +03:00 от ${ADA}:`],
+  ['Yandex, Russian', '21.11.2026, 09:30, "Ada" <ada@example.com>:'],
+  ['Gmail, Ukrainian', `пт, 13 лют. 2026 р. о 10:00 ${ADA} пише:`],
+  ['Thunderbird, Ukrainian', '21.11.26 09:30, Ada пише:'],
+  ['Apple, Turkish', `${ADA} şunları yazdı (21 Kas 2026 09:30):`],
+  ['Thunderbird, Turkish', '21.11.2026 09:30 tarihinde Ada yazdı:'],
+  ['Apple, Japanese', `2026/11/21 9:30、${ADA}のメール:`],
+  ['Apple, Chinese', `2026年11月21日 09:30，${ADA} 写道：`],
+  ['163.com, Chinese', '在 2026-11-21 09:30:00，"Ada" <ada@example.com> 写道：'],
+  ['Apple, Korean', `2026. 11. 21. 오전 9:30, ${ADA} 작성:`],
+  ['Gmail, Hungarian', `${ADA} ezt írta (időpont: 2026. nov. 21., Szo, 9:30):`],
+  ['Thunderbird, Hungarian', '2026. 11. 21. 9:30 keltezéssel, Ada írta:'],
+  ['Gmail, Romanian', `sâm., 21 nov. 2026 la 09:30, ${ADA} a scris:`],
+  ['Yahoo, Romanian', `În sâmbătă, 21 noiembrie 2026 la 09:30:00 EET, ${ADA} a scris:`],
+  ['old Gmail', '2026-11-21 9:30 GMT+01:00 Ada <\nada@example.com>:'],
 ];
 const OUTLOOK: [string, string][] = [
   ['English', 'From: Ada <ada@example.com>\nSent: Friday, 21 November 2026 09:30\nTo: Bob\nSubject: Order'],
   ['English, bold', '*From:* Ada <ada@example.com>\n*Sent:* Friday\n*To:* Bob\n*Subject:* Order'],
   ['German', 'Von: Ada <ada@example.com>\nGesendet: Freitag, 21. November 2026 09:30\nAn: Bob\nBetreff: Order'],
   ['French', 'De : Ada <ada@example.com>\nEnvoyé : vendredi 21 novembre 2026\nÀ : Bob\nObjet : Order'],
+  ['French, without spaces', 'De : Ada\nEnvoyé le :jeudi 15 décembre 2016\nÀ : Bob\nObjet :Order'],
   ['Spanish', 'De: Ada <ada@example.com>\nEnviado el: viernes\nPara: Bob\nAsunto: Order'],
   ['Japanese', '差出人: Ada <ada@example.com>\n送信日時: 2026年11月21日\n宛先: Bob\n件名: Order'],
+  ['Japanese, full-width', '差出人：Ada <ada@example.com>\n日時：2026年11月21日\n宛先：Bob\n件名：Order'],
+  ['Chinese', '发件人: Ada <ada@example.com>\n日期: 2026年11月21日\n收件人: Bob\n主题: Order'],
+  ['Hungarian', 'Feladó: Ada <ada@example.com>\nElküldve: 2026. november 21.\nCímzett: Bob\nTárgy: Order'],
+  ['Romanian', 'De la: Ada <ada@example.com>\nTrimis: sâmbătă, 21 noiembrie 2026\nCătre: Bob\nSubiect: Order'],
+  ['Slovak', 'Od: Ada <ada@example.com>\nOdoslané: sobota 21. novembra 2026\nKomu: Bob\nPredmet: Order'],
+  ['Ukrainian', 'Від: Ada <ada@example.com>\nНадіслано: субота, 21 листопада 2026\nКому: Bob\nТема: Order'],
+  ['Turkish', 'Gönderen: Ada <ada@example.com>\nTarih: 21 Kasım 2026\nKime: Bob\nKonu: Order'],
 ];
 
 describe('the reply in a text', () => {
@@ -46,7 +96,16 @@ describe('the reply in a text', () => {
     expect(replyParts(`Yes, please.\n\n________________________________\n${header}\n\nShall I?`).reply).toBe(
       'Yes, please.',
     );
+    expect(replyParts(`Yes, please.\n\n${'-'.repeat(40)}\n\n${header}\n\nShall I?`).reply).toBe('Yes, please.');
     expect(replyParts(`Yes, please.\n\n${header}\n\nShall I?`).reply).toBe('Yes, please.');
+  });
+
+  it('a message that Outlook quotes in HTML is left out, with the line above it', () => {
+    const html =
+      '<div>Yes, please.</div><hr tabindex="-1"><div id="divRplyFwdMsg"><b>From:</b> Ada &lt;ada@example.com&gt;<br>' +
+      '<b>Sent:</b> Friday<br><b>To:</b> Bob<br><b>Subject:</b> Order</div><div>Shall I?</div>';
+
+    expect(replyParts(htmlToText(html)!).reply).toBe('Yes, please.');
   });
 
   it.each([
@@ -56,6 +115,10 @@ describe('the reply in a text', () => {
     "-----Message d'origine-----",
     '-----Mensaje original-----',
     '-----Исходное сообщение-----',
+    '-------- Oprindelig besked --------',
+    '---------- Původní e-mail ----------',
+    '------------------ Original ------------------',
+    '---- On Sat, 21 Nov 2026 09:30:00 +0100 ada@example.com wrote ----',
   ])('a message below %s is left out', (separator) => {
     expect(replyParts(`Yes.\n\n${separator}\nFrom: Ada\n\nShall I?`).reply).toBe('Yes.');
   });
@@ -74,12 +137,31 @@ describe('the reply in a text', () => {
     ['a sentence that ends in "wrote:"', 'My colleague wrote:\nplease call me.'],
     ['a sentence that starts like an introduction', 'On Monday we meet.\nAm Montag nicht.\nLe chat.'],
     ['a list of two fields', 'From: Berlin\nTo: Hamburg\n\nIs that right?'],
+    ['a form of three fields', 'From: Berlin\nTo: Hamburg\nDate: 13 February\n\nIs that right?'],
     ['a line', 'a\n____________________\nb'],
     ['dashes', 'a\n---\nb'],
+    ['dashes above a paragraph', `a\n${'-'.repeat(40)}\nb`],
+    ['a sentence about a letter', 'On the phone he wrote:\nplease call me.'],
+    ['a French sentence about a letter', 'Le client a écrit :\nAppelez-moi.'],
+    ['an Italian sentence about a letter', 'Il cliente ha scritto:\nChiamami.'],
+    ['a Japanese heading with a date', '2026年11月21日の予定:\n10時 会議'],
+    ['a Korean heading with a year', '2026년 목표 작성:\n하나'],
     ['a long text without line breaks', 'word '.repeat(1_000).trim()],
     ['nothing', ''],
   ])('%s is no quote', (_what, text) => {
     expect(replyParts(text)).toEqual({ reply: text, signature: null });
+  });
+});
+
+describe('the first line of an attribution', () => {
+  it.each<[string, string]>([
+    ['a date first', `On Fri, 21 Nov 2026 at 09:30, ${ADA} wrote:`],
+    ['a name first', `${ADA} schrieb am Freitag, 21. November 2026 um 09:30:00 MEZ:`],
+  ])('%s: the line above it stays', (_what, introduction) => {
+    const own = 'On Friday 21 I am out, and on 22\nAda <ada@example.com> is\nIn 2026 all is well';
+
+    expect(replyParts(`${own}\n${introduction}\n\nShall I?`).reply).toBe(own);
+    expect(replyParts(`${own}\n${introduction}\n> Shall I?`).reply).toBe(own);
   });
 });
 
@@ -93,13 +175,94 @@ describe('the signature of a text', () => {
 
   it.each([
     'Sent from my iPhone',
-    'Von meinem iPhone gesendet',
-    'Envoyé de mon iPhone',
+    'Sent from my Galaxy S9+',
+    'Sent from my Verizon, Samsung Galaxy smartphone',
+    'Sent from my T-Mobile 4G LTE Device',
+    'Sent from my BlackBerry 10 smartphone on the Verizon network.',
+    'Sent from my mobile phone',
+    'Sent from Yahoo Mail [https://mail.yahoo.com] for iPhone',
+    'Sent from Outlook for iOS<https://aka.ms/x>',
+    'Sent from Mail for Windows 10',
+    'Sent with Proton Mail secure email.',
+    'Sent via the Samsung Galaxy S7, an AT&T 4G LTE smartphone',
     'Get Outlook for Android<https://aka.ms/x>',
+    'Get Outlook for iOS [https://aka.ms/o0ukef]',
+    'Von meinem iPhone gesendet',
+    'Von meinem Samsung Galaxy Smartphone gesendet.',
+    'Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.',
+    'Gesendet von Mail für Windows',
+    'Gesendet mit der GMX Mail App',
+    'Envoyé de mon iPhone',
+    'Envoyé à partir de Outlook pour iOS<https://aka.ms/o0ukef>',
+    'Télécharger Outlook pour Android',
+    'Enviado desde mi iPhone',
+    'Enviado do meu smartphone Samsung Galaxy',
+    'Inviato da iPhone',
+    'Inviato dal mio smartphone Samsung Galaxy.',
+    'Verstuurd vanaf mijn iPhone',
+    'Verzonden met Outlook voor iOS',
+    'Skickat från min iPhone',
+    'Sendt fra min iPhone',
+    'Lähetetty iPhonesta',
+    'Wysłane z iPhone’a',
+    'Odesláno z iPhonu',
+    'Odoslané z iPhonu',
+    'Отправлено с iPhone',
+    'Отправлено из мобильной Почты Mail.ru',
+    'Надіслано з iPhone',
+    'iPhone’umdan gönderildi',
+    'Trimis de pe iPhone-ul meu',
+    'iPhoneから送信',
+    '发自我的iPhone',
+    '从我的 iPhone 发送',
+    '從我的 iPhone 傳送',
+    '나의 iPhone에서 보냄',
   ])('%s', (line) => {
     expect(replyParts(`Yes.\n\n${line}\n\nOn Friday, ${ADA} wrote:\n> Shall I?`)).toEqual({
       reply: 'Yes.',
       signature: line,
+    });
+  });
+
+  it.each([
+    'Get Outlook for iOS<https://aka.ms/o0ukef>',
+    'This e-mail is confidential and may be privileged.\nIf you are not the intended recipient, delete it.',
+    'Diese E-Mail enthält vertrauliche Informationen.',
+    'Ce message et toutes les pièces jointes sont confidentiels.',
+  ])('a phone line stays with the notice below it: %s', (notice) => {
+    const signature = `Sent from my iPhone\n\n${notice}`;
+
+    expect(replyParts(`Yes.\n\n${signature}\n`)).toEqual({ reply: 'Yes.', signature });
+  });
+
+  it.each([
+    'Sent from my old address by mistake, sorry.\nThe order number is 4711.',
+    'Sent from my old address by mistake, sorry.',
+    'Sent from my iPhone\n\nYes, please ship it.',
+    'Sent from my iPhone\n\nThis e-mail is confidential.\n\nYes, please ship it.',
+    'Sent from my phone will be the next order, number 4711.',
+    'Sent from my desk, is much easier then my mobile phone.',
+    'Sent from Yahoo Mail yesterday, did it arrive?',
+    'Gesendet von Berlin nach Hamburg am Montag.',
+    'Gesendet mit DHL, Nummer 4711',
+    'Von meinem Kollegen habe ich das Handy nicht gesendet',
+    'Envoyé depuis Paris le 3 mars',
+    'Enviado desde el almacén ayer',
+    'Inviato dall’ufficio ieri',
+    'Verzonden met PostNL, 4711',
+    'Sendt fra Oslo i går',
+    'iPhone bugün gönderildi',
+    '发自我的旧地址，抱歉',
+    '從我的 地址 傳送',
+  ])('the text stays: %j', (text) => {
+    expect(replyParts(text)).toEqual({ reply: text, signature: null });
+    expect(replyParts(`Hi,\n\n${text}\n`)).toEqual({ reply: `Hi,\n\n${text}`, signature: null });
+  });
+
+  it('a phone line below a separator belongs to the signature', () => {
+    expect(replyParts('Yes.\n-- \nBob\nSent from my iPhone')).toEqual({
+      reply: 'Yes.',
+      signature: 'Bob\nSent from my iPhone',
     });
   });
 
@@ -119,6 +282,12 @@ describe('a hostile text', () => {
     ['a million lines', 'On\n'.repeat(350_000)],
     ['header names', 'From: \n'.repeat(140_000)],
     ['quotes', '>\n'.repeat(500_000)],
+    ['one line of starts of introductions', 'On '.repeat(350_000)],
+    ['one line of addresses', 'Ada <ada@example.com> wrote 2026 10:00 '.repeat(25_000)],
+    ['one line of separators', '---- On wrote '.repeat(80_000)],
+    ['one line of phones', 'Sent from my iPhone '.repeat(50_000)],
+    ['a million links', `Sent from my iPhone${'<https://x'.repeat(100_000)}`],
+    ['notices', 'Sent from my iPhone\nThis e-mail is confidential\n'.repeat(20_000)],
     ['introductions with many years in Russian', `пн ${'2026'.repeat(73)}:\n`.repeat(3_400)],
   ])('%s: it is read in linear time', async (_what, text) => {
     expect(await growthOf(text, replyParts)).toBeLessThan(LINEAR);

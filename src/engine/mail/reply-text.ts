@@ -12,15 +12,22 @@ const INTRODUCTION_LINES_MAX = 4;
 const INTRODUCTION_CHARACTERS_MAX = 300;
 const SIGNATURE_LINES_MAX = 15;
 const HEADER_LINES_MIN = 3;
+/** Minimum number of quoted headers without an address. A form with "From", "To" and "Date" has fewer. */
+const PLAIN_HEADER_LINES_MIN = 4;
+
+const ADDRESS = String.raw`<\s?[^<>\s]+@[^<>\s]+\s?>`;
+/** Verbs of attribution lines that start with a name. */
+const WROTE = String.raw`(?:wrote|writes|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:a|\(a\))?|napsala?|пишет|написала?|пише|написав|şunları yazdı|ezt írta|a scris)`;
 
 /**
- * Patterns of attribution lines above quoted messages, by language. Each pattern matches an unwrapped line, including
- * its start: a sentence such as "My colleague wrote:" is not an attribution line. Lookaheads match a year or a word
- * inside the line, because `.*\d{4}.*` takes quadratic time.
+ * Patterns of attribution lines above quoted messages that start with a date, by language. Each pattern matches an
+ * unwrapped line, including its start: a sentence such as "My colleague wrote:" is not an attribution line. Lookaheads
+ * match a year or a word inside the line, because `.*\d{4}.*` takes quadratic time.
  */
-const INTRODUCTIONS: readonly RegExp[] = [
+const DATE_FIRST: readonly RegExp[] = [
   // English: "On Fri, 21 Nov 2026 at 09:30, Ada <ada@example.com> wrote:"
   /^On\b.*\bwrote:$/i,
+  /^At \d{4}-\d.*\bwrote:$/,
   // German: "Am Fr., 21. Nov. 2026 um 09:30 Uhr schrieb Ada <ada@example.com>:"
   /^Am\b(?=.*\bschrieb\b).*:$/i,
   // French: "Le ven. 21 nov. 2026 à 09:30, Ada <ada@example.com> a écrit :"
@@ -28,47 +35,84 @@ const INTRODUCTIONS: readonly RegExp[] = [
   // Spanish: "El vie, 21 nov 2026 a las 9:30, Ada (<ada@example.com>) escribió:"
   /^El\b.*\bescribió:$/i,
   // Portuguese: "Em sex., 21 de nov. de 2026 às 09:30, Ada <ada@example.com> escreveu:"
-  /^(?:Em|A)\b.*\bescreveu:$/i,
+  /^(?:Em|A|No dia)\b.*\bescreveu:$/i,
   // Italian: "Il giorno ven 21 nov 2026 alle ore 09:30 Ada <ada@example.com> ha scritto:"
-  /^Il\b.*\bha scritto:$/i,
+  /^(?:Il|In data)\b.*\bha scritto:$/i,
   // Dutch: "Op vr 21 nov 2026 om 09:30 schreef Ada <ada@example.com>:"
-  /^Op\b(?=.*\bschreef\b).*:$/i,
+  /^Op\b(?=.*\b(?:schreef|geschreven)\b).*:$/i,
   // Swedish, Norwegian, Danish: "Den fre 21 nov. 2026 kl 09:30 skrev Ada <ada@example.com>:"
-  /^(?:Den|På)\b(?=.*\bskrev\b).*:$/i,
+  /^(?:Den|På|\d{1,2}\.?|man\.?|tirs?\.?|ons\.?|tors?\.?|fre\.?|lør\.?|søn\.?)\s(?=.*\bskrev\b).*:$/i,
   // Finnish: "pe 21. marrask. 2026 klo 9.30 Ada (ada@example.com) kirjoitti:"
   /^(?:ma|ti|ke|to|pe|la|su)\b.*\bkirjoitti:$/i,
   // Polish: "pt., 21 lis 2026 o 09:30 Ada <ada@example.com> napisał(a):"
-  /^(?=.*\d{4}).*\bnapisał(?:a|\(a\))?:$/i,
+  /^(?=.*\d{4})(?:W dniu|Dnia|\d|(?:pon|wt|śr|czw|pt|sob|niedz)[.,]).*\b(?:napisał(?:a|\(a\))?|pisze):$/i,
+  /^Wiadomość napisana przez\s.*\d{4}.*:$/i,
   // Czech, Slovak: "pá 21. 11. 2026 v 9:30 odesílatel Ada <ada@example.com> napsal:"
-  /^(?=.*\d{4}).*\b(?:napsala?|napísala?):$/i,
+  /^(?:Dne|Dňa|\d|(?:po|út|ut|st|čt|št|pá|pi|so|ne)[.,]?\s).*\b(?:napsal|napísal)(?:a|\(a\))?:$/i,
   // Russian, Ukrainian: "пт, 21 нояб. 2026 г. в 09:30, Ada <ada@example.com>:"
   /^(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}(?=(.*?\d{4}))\1.*<[^<>\s]+@[^<>\s]+>:$/iu,
-  /^\d{1,2}(?=.*\d{4}).*(?:пишет|написала?|пише|написав):$/iu,
-  // Turkish: "Ada <ada@example.com>, 21 Kas 2026 Cum, 09:30 tarihinde şunu yazdı:"
-  /^(?=.*\btarihinde\b).*\byazdı:$/i,
-  // Japanese: "2026年11月21日(土) 9:30 Ada <ada@example.com>:"
-  /^\d{4}年\d{1,2}月\d{1,2}日.*(?:[:：]|のメール[:：]?)$/,
-  // Chinese: "Ada <ada@example.com> 于2026年11月21日周六 09:30写道：", "Ada <ada@example.com> 於 2026年11月21日 寫道："
-  /^(?=.*\d{4}年).*(?:写道|寫道)\s?[:：]$/,
+  /^(?:\d|(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}).*\P{L}(?:пишет|написала?|написал\(а\)|пише|написав|написав\(ла\)):$/iu,
+  // Mail.ru: "Суббота, 21 ноября 2026, 9:30 +03:00 от Ada <ada@example.com>:"
+  new RegExp(
+    `^(?:понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|(?:mon|tues|wednes|thurs|fri|satur|sun)day),\\s\\d(?=.*\\d{4}).*${ADDRESS}:$`,
+    'i',
+  ),
   // Korean: "2026년 11월 21일 (토) 오전 9:30, Ada <ada@example.com>님이 작성:"
-  /^\d{4}년.*(?:작성|님이 쓴 글)\s?:$/,
+  /^\d{4}[년.](?=.*\d:\d).*(?:작성|님이 쓴 글)\s?:$/,
+  // Hungarian: "2026. 11. 21. 9:30 keltezéssel, Ada írta:"
+  /^\d{4}\.(?=.*\d:\d).*\sírta:$/i,
+  // Romanian: "În vin., 21 nov. 2026 la 09:30, Ada <ada@example.com> a scris:"
+  /^(?:În|Pe|(?:lun|mar|mie|joi|vin|sâm|dum)\.?,)\s.*\sa scris:$/i,
+  // Numeric dates, Japanese: "2026年11月21日(土) 9:30 Ada <ada@example.com>:"
+  new RegExp(`^(?=\\d)(?=.*\\d{4})(?=.*\\d[:.]\\d\\d).*${ADDRESS}(?:の(?:メール|メッセージ))?\\s?[:：]$`),
 ];
 
-/** First words of attribution lines, to find the first line of a wrapped attribution line. */
-const INTRODUCTION_START =
-  /^(?:On|Am|Le|El|Em|A|Il|Op|Den|På|ma|ti|ke|to|pe|la|su)\b|\d{4}|^(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}/iu;
+/** Patterns of attribution lines that start with a name, or with an unknown word. */
+const NAME_FIRST: readonly RegExp[] = [
+  // "Ada <ada@example.com> wrote:", "Ada <ada@example.com> schrieb am Freitag, 21. November 2026 um 09:30:00 MEZ:"
+  new RegExp(`^[^<>:]*${ADDRESS}\\s${WROTE}(?:\\s(?=.*\\d).*)?\\s?:$`, 'i'),
+  // Dutch, Finnish: "Ada schreef op 2026-11-21 09:30:"
+  /^[^<>:]*\s(?:schreef op|kirjoitti)\s\d[\d./-]{5,}\s(?:klo\s)?\d[\d.:]+:$/i,
+  // Turkish: "Ada <ada@example.com>, 21 Kas 2026 Cum, 09:30 tarihinde şunu yazdı:"
+  /^(?=.*\btarihinde\b).*\byazdı:$/i,
+  // Chinese: "Ada <ada@example.com> 于2026年11月21日周六 09:30写道：", "Ada <ada@example.com> 於 2026年11月21日 寫道："
+  /^(?=.*\d{4}[年/-]\d).*(?:写道|寫道)\s?[:：]$/,
+];
+
+/** Pattern of attribution lines with a date or an address. Without these, "On the phone he wrote:" is ordinary text. */
+const DATED = /\b\d{4}\b|\d[.:/-]\d|@/;
 
 /** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */
 const SEPARATORS =
-  /^(?:[-_]{2,}\s*(?:Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Исходное сообщение|Пересылаемое сообщение|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|_{20,})$/i;
+  /^(?:[-_]{2,}\s*(?:Original|Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Oprindelig besked|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Původní e-mail|Pôvodná správa|Eredeti üzenet|Mesaj original|Исходное сообщение|Пересылаемое сообщение|Оригінальне повідомлення|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|-{3,}\s?[^-\s].{0,300}\swrote\s?-{3,}|_{20,}|-{20,})$/i;
 
 /** Header names above a quoted message in Outlook: From, Sent, To, Cc, Subject and Date, by language. */
 const QUOTED_HEADER =
-  /^\*?(?:From|Sent|To|Cc|Subject|Date|Von|Gesendet|An|Betreff|Datum|De|Envoyé|À|Objet|Date|Enviado(?: el)?|Para|Asunto|Fecha|Enviada em|Assunto|Data|Da|Inviato|A|Oggetto|Van|Verzonden|Aan|Onderwerp|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Od|Wysłano|Do|Temat|Odesláno|Komu|Předmět|От|Отправлено|Кому|Тема|Kimden|Gönderildi|Kime|Konu|差出人|送信日時|宛先|件名|发件人|发送时间|收件人|主题|寄件者|收件者|主旨|보낸 사람|보낸 날짜|받는 사람|제목)\*?\s?[:：]\*?\s/i;
+  /^\*?(?:From|Sent|To|Cc|Subject|Date|Von|Gesendet|An|Betreff|Datum|De|Envoyé(?: le)?|À|Objet|Enviado(?: el)?|Para|Asunto|Fecha|Enviada em|Assunto|Data|Da|Inviato|A|Oggetto|Van|Verzonden|Aan|Onderwerp|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Od|Wysłano|Do|Temat|Odesláno|Komu|Předmět|Odoslané|Predmet|Feladó|Elküldve|Címzett|Tárgy|De la|Trimis|Către|Subiect|От|Отправлено|Дата|Кому|Тема|Від|Надіслано|Kimden|Gönderen|Tarih|Gönderildi|Kime|Konu|差出人|送信日時|日時|宛先|件名|发件人|发送时间|日期|收件人|主题|寄件者|寄件日期|收件者|主旨|보낸 사람|보낸 날짜|날짜|받는 사람|제목)(?:\*?\s?:\*?\s|\s?：|\s:)/i;
 
+/** Maximum length of the line that a phone adds. */
+const PHONE_CHARACTERS_MAX = 200;
+/** Devices, apps and providers in the lines that phones add. Some languages append an ending to the name. */
+const DEVICE = String.raw`(?:iPhon|iPad|iPod|Android|Samsung|Galaxy|Black[Bb]erry|Huawei|Xiaomi|Redmi|Pixel|OnePlus|Nokia|Lumia|HTC|LG|Sony|Xperia|Moto|Oppo|OPPO|Wiko|Fairphone|Windows|Surface|MacBook|Outlook|Yahoo|Proton|Gmail|GMX|WEB\.DE|AOL|K-9|TypeApp|Blue ?Mail|Mail\.ru|Verizon|T-Mobile|AT&T|[Ss]mart[Pp]hone|[Mm]obile|[Pp]hone|[Tt]ablet|[Hh]andheld|[Dd]evice|Handy|[Mm]obiltelefon|[Tt]éléphone|[Mm]óvil|[Cc]elular|[Tt]elemóvel|[Cc]ellulare|[Tt]elefo|[Pp]uhelin|[Тт]елефон|手机|手機|平板)[^\s,.;:!?，。！？]*`;
+/** Words after the first device: names and models, which start with a capital or a digit, and words between them. */
+const DEVICE_WORDS = String.raw`(?:\s(?:[\p{Lu}\d][^\s,;:!?]*|i(?:Phone|Pad|Pod|OS)|on|for|with|the|network|secure|email|mail|app|mobile|phone|smartphone|tablet|wireless|device|für|mit|der|pour|para|per|su|voor|för|på|no|do|de|meu|dla|pro|для|на)|,\s(?:an?\s)?${DEVICE})*`;
+const BEFORE_DEVICE = String.raw`(?:[^.,;:!?]{0,30}[\s’'])?`;
 /** Lines that phones add at the end of a message, such as "Sent from my iPhone". */
-const PHONE =
-  /^(?:Sent from my |Sent from (?:Outlook|Yahoo|Mail|Proton)|Get Outlook for |Von meinem .* gesendet|Gesendet (?:von|mit) |Envoyé (?:de|depuis) |Enviado desde |Enviado do |Inviato da|Verstuurd vanaf |Verzonden (?:vanaf|met) |Skickat från |Sendt fra |Wysłane z |Отправлено (?:с|из) |iPhoneから送信|发自我的|從我的 .*傳送|나의 iPhone에서 보냄)/i;
+const PHONES: readonly RegExp[] = [
+  `(?:[Ss]ent (?:from|via|with)|Gesendet (?:von|mit)|Envoyé (?:de|depuis|à partir)|Enviado (?:desde|do|da|a partir)|Inviato (?:da|dal|dalla)|(?:Verstuurd|Verzonden) (?:vanaf|met)|Skickat från|Sendt fra|Lähetetty|Wysłan[eo] z|Odesláno z|Odoslané z|Отправлено (?:с|из)|Надіслано з|Trimis (?:de pe|din)) ${BEFORE_DEVICE}${DEVICE}${DEVICE_WORDS}\\.?`,
+  `(?:Diese (?:Nachricht|E-Mail) wurde v|V)on mein(?:em|er) ${BEFORE_DEVICE}${DEVICE}${DEVICE_WORDS} gesendet\\.?`,
+  `(?:Get|Télécharger|Obtener|Obter o|Scarica|Ottieni|Hämta|Hent|Pobierz) Outlook (?:for|pour|para|per|för|til|dla) (?:iOS|Android|Mac)`,
+  `Outlook (?:für|voor) (?:iOS|Android|Mac) (?:beziehen|herunterladen|downloaden)`,
+  `${DEVICE}(?:\\s?から送信(?:しました)?|d[ae]n gönderildi|r[óő]l küldve)`,
+  `[发發]自(?:我的)?\\s?[^\\s,.，。！？]{0,12}${DEVICE}`,
+  `[从從]我的\\s?${DEVICE}\\s?(?:发送|傳送)`,
+  `(?:나의|내)\\s${DEVICE}에서\\s?보냄`,
+].map((line) => new RegExp(`^${line}$`, 'u'));
+const LINK = /\s?[<[(]https?:[^\s<>[\]()]*[>\])]/g;
+/** Start of a notice that mail servers and virus scanners add below a message. */
+const NOTICE =
+  /^(?:This (?:e-?mail|message|communication)|The information|Confidentiality|Disclaimer|Diese (?:E-?Mail|Nachricht)|Ce (?:message|courriel|mail)|Este (?:mensaje|correo|e-?mail)|Esta mensagem|Questa e-?mail|Questo messaggio|Dit (?:e-?mail)?bericht|Deze e-?mail|Virus-free|Virenfrei)\b/i;
+const NOTICE_WORD = /confiden|privileged|vertraulich|riservat|vertrouwelijk|virus|viren/i;
 
 /**
  * Splits a message into the reply and the signature, and omits quoted messages, in linear time. Finds `>` quotes,
@@ -90,33 +134,50 @@ function quotedTailAt(lines: readonly string[]): number {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
     if (line === '') continue;
-    if (SEPARATORS.test(line) && (!/^_+$/.test(line) || hasQuotedHeaders(lines, at + 1))) return at;
+    if (SEPARATORS.test(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1))) return at;
     if (QUOTED_HEADER.test(line) && hasQuotedHeaders(lines, at)) return at;
     const length = introductionAt(lines, at);
-    if (length > 0 && !isFollowedByQuote(lines, at + length)) return at;
+    if (length > 0 && !isFollowedByQuote(lines, at + length) && DATED.test(lines.slice(at, at + length).join(' ')))
+      return at;
   }
   return lines.length;
 }
 
 function hasQuotedHeaders(lines: readonly string[], from: number): boolean {
-  let headers = 0;
+  const headers: string[] = [];
   for (const line of lines.slice(from, from + 8)) {
-    if (QUOTED_HEADER.test(line.trim())) headers += 1;
-    else if (line.trim() === '' && headers > 0) break;
+    if (QUOTED_HEADER.test(line.trim())) headers.push(line);
+    else if (line.trim() === '' && headers.length > 0) break;
   }
-  return headers >= HEADER_LINES_MIN;
+  const required = headers.some((line) => line.includes('@')) ? HEADER_LINES_MIN : PLAIN_HEADER_LINES_MIN;
+  return headers.length >= required;
 }
 
-/** Returns the number of lines of the wrapped attribution line that starts at `at`, or 0 if none starts there. */
+/**
+ * Returns the number of lines of the attribution line that starts at `at`, or 0 if none starts there. If a sentence
+ * such as "On Monday I am out" stands directly above an attribution line, only the latter is one.
+ */
 function introductionAt(lines: readonly string[], at: number): number {
-  if (!INTRODUCTION_START.test(lines[at]!.trim())) return 0;
+  const dated = wrappedAt(lines, at, DATE_FIRST);
+  const length = dated === 0 ? wrappedAt(lines, at, NAME_FIRST) : dated;
+  for (let next = 1; next < length; next += 1) {
+    const startsLater =
+      wrappedAt(lines, at + next, DATE_FIRST) > 0 || (dated === 0 && wrappedAt(lines, at + next, NAME_FIRST) > 0);
+    if (startsLater) return 0;
+  }
+  return length;
+}
+
+/** Returns the number of lines from `at` that match a pattern when they are joined, or 0 if they match none. */
+function wrappedAt(lines: readonly string[], at: number, patterns: readonly RegExp[]): number {
   let joined = '';
   for (let count = 1; count <= INTRODUCTION_LINES_MAX; count += 1) {
     const line = lines[at + count - 1]?.trim() ?? '';
-    if (line === '' || line.startsWith('>')) return 0;
+    // Gmail may wrap a line before the ">" that ends an address.
+    if (line === '' || (line.startsWith('>') && line !== '>:')) return 0;
     joined += joined === '' ? line : ` ${line}`;
     if (joined.length > INTRODUCTION_CHARACTERS_MAX) return 0;
-    if (/[:：]$/.test(line) && INTRODUCTIONS.some((pattern) => pattern.test(joined))) return count;
+    if (/[:：]$/.test(line) && patterns.some((pattern) => pattern.test(joined))) return count;
   }
   return 0;
 }
@@ -141,14 +202,36 @@ function withoutQuotes(lines: readonly string[]): string[] {
 /**
  * Returns the line indexes at which the signature starts: `from` with its separator, `text` without it. Both are the
  * number of lines if there is no signature. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or
- * a line that phones add.
+ * a line that phones add at the end.
  */
 function signatureOf(lines: readonly string[]): { from: number; text: number } {
   const last = lines.findLastIndex((line) => line.trim() !== '');
-  for (let at = last; at >= 0 && at > last - SIGNATURE_LINES_MAX; at -= 1) {
-    const line = lines[at]!;
-    if (/^--\s?$/.test(line)) return { from: at, text: at + 1 };
-    if (PHONE.test(line.trim())) return { from: at, text: at };
-  }
-  return { from: lines.length, text: lines.length };
+  for (let at = last; at >= 0 && at > last - SIGNATURE_LINES_MAX; at -= 1)
+    if (/^--\s?$/.test(lines[at]!)) return { from: at, text: at + 1 };
+  const from = phoneLineAt(lines, last);
+  return { from, text: from };
 }
+
+/** Returns the index of the first line that a phone added. Only blank lines, further such lines or a notice follow. */
+function phoneLineAt(lines: readonly string[], last: number): number {
+  let end = lines.length;
+  for (let at = last; at >= 0 && at > last - SIGNATURE_LINES_MAX; at -= 1) {
+    if (!isPhoneLine(lines[at]!)) continue;
+    const below = lines
+      .slice(at + 1, end)
+      .join('\n')
+      .trim();
+    if (below !== '' && !isNotice(below)) break;
+    end = at;
+  }
+  return end;
+}
+
+function isPhoneLine(line: string): boolean {
+  if (line.length > PHONE_CHARACTERS_MAX) return false;
+  const text = line.replaceAll(LINK, '').trim();
+  return PHONES.some((pattern) => pattern.test(text));
+}
+
+/** Returns whether a text is one paragraph that mail servers or virus scanners add. */
+const isNotice = (text: string): boolean => NOTICE.test(text) && NOTICE_WORD.test(text) && !/\n\s*\n/.test(text);
