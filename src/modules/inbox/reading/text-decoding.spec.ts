@@ -1,5 +1,6 @@
 import iconv from 'iconv-lite';
-import { decodePart } from './text-decoding.js';
+import { growthOf, LINEAR } from '../../../../test/support/cpu-time.js';
+import { decodePart, firstUsable } from './text-decoding.js';
 
 /** Decodes the encoded text as a part without a declared character set. */
 const guessed = (text: string, charset: string): string => decodePart(iconv.encode(text, charset), null, false).text;
@@ -48,5 +49,64 @@ describe('text without a declared character set', () => {
     expect(decodePart(yes, null, false, 'windows-1251')).toEqual({ text: 'да', isGuessed: true });
     expect(decodePart(yes, 'us-ascii', false, 'utf-8').text).toBe('äà');
     expect(decodePart(Buffer.from('M\xfcller', 'latin1'), null, false, 'shift_jis').text).toBe('Müller');
+  });
+});
+
+/** Texts that Python's codecs encoded, in base64. */
+const SHIFTED: readonly [charset: string, text: string, encoded: string][] = [
+  ['iso-2022-jp', 'こんにちは、世界。\nカタカナ abc', 'GyRCJDMkcyRLJEEkTyEiQCQzJiEjGyhCChskQiUrJT8lKyVKGyhCIGFiYw=='],
+  ['ISO-2022-JP-1', '丂漢字', 'GyQoRDAhGyRCNEE7ehsoQg=='],
+  ['iso-2022-jp-2', '漢字 한글 丂', 'GyRCNEE7ehsoQiAbJChDR1ExWxsoQiAbJChEMCEbKEI='],
+  ['iso-2022-jp-ext', 'ｱｲｳ 漢', 'GyhJMTIzGyhCIBskQjRBGyhC'],
+  ['csISO2022JP', '日本', 'GyRCRnxLXBsoQg=='],
+  ['cp50220', '日本', 'GyRCRnxLXBsoQg=='],
+  ['iso-2022-kr', '안녕하세요 abc\n반갑습니다', 'GyQpQw4+SDNnR088PD9kDyBhYmMKDjldMCk9QDRPNFkP'],
+  ['hz-gb-2312', '你好 abc~ 世界\n再见', 'fntEYzpDfn0gYWJjfn4gfntKQD1nfn0KfntUWTx7fn0='],
+  ['iso-2022-cn', '你好 abc', 'GyQpQQ5EYzpDDyBhYmM='],
+];
+
+describe('text with shift sequences', () => {
+  it.each(SHIFTED)('%s: %j', (charset, text, encoded) => {
+    const bytes = Buffer.from(encoded, 'base64');
+    const html = Buffer.concat([Buffer.from(`<meta charset="${charset}">`), bytes]);
+
+    expect(decodePart(bytes, charset, false)).toEqual({ text, isGuessed: false });
+    expect(decodePart(html, null, true).text).toBe(`<meta charset="${charset}">${text}`);
+    expect(decodePart(bytes, 'utf-8', true).text).toBe(bytes.toString());
+  });
+
+  it.each<[string, string, string, string]>([
+    ['bytes above ASCII', 'iso-2022-jp', '\x1b$B$3\xe3\x81$s\x1b(B\xffA', 'こ\ufffd\ufffdん\ufffdA'],
+    ['half a character', 'iso-2022-jp', '\x1b$B$3$s$\x1b(BABC', 'こん\ufffdABC'],
+    ['a cut message', 'iso-2022-jp', '\x1b$B$3$', 'こ\ufffd'],
+    ['no return to ASCII', 'iso-2022-jp', '\x1b$B$3\r\nABC', 'こ\r\nABC'],
+    ['an unknown sequence', 'iso-2022-jp', '\x1b$B$3\x1b(XA\x1bB', 'こ\ufffd(X\ufffd\ufffd\ufffd'],
+    ['an unknown character', 'iso-2022-jp', '\x1b$B$3~~$s\x1b(B', 'こ\ufffdん'],
+    ['shift out without a set', 'iso-2022-kr', 'A\x0eB\x0fC', 'A\x0eB\x0fC'],
+    ['a set that no library knows', 'iso-2022-cn', '\x1b$)G\x0eDc:C\x0f abc', '\ufffd\ufffd abc'],
+    ['no end', 'hz', 'a ~{Dc:\nb\xff ~}', 'a 你:\nb\ufffd ~}'],
+    ['a line continuation', 'hz', 'a~\nb', 'ab'],
+  ])('%s in %s becomes U+FFFD or stays', (_what, charset, bytes, text) => {
+    expect(decodePart(Buffer.from(bytes, 'latin1'), charset, false)).toEqual({ text, isGuessed: false });
+  });
+
+  it.each(['iso-2022-jp', 'iso-2022-kr', 'hz-gb-2312', 'jis_x0201'])(
+    '%s: bytes above ASCII without sequences are in another character set',
+    (charset) => {
+      expect(decodePart(Buffer.from('M\xfcller', 'latin1'), charset, false)).toEqual({
+        text: 'Müller',
+        isGuessed: true,
+      });
+      expect(decodePart(Buffer.from('こん'), charset, false)).toEqual({ text: 'こん', isGuessed: false });
+      expect(firstUsable([charset, 'koi8-r'])).toBe('koi8-r');
+    },
+  );
+
+  it.each<[string, string]>([
+    ['hz', `~{${'Dc'.repeat(250_000)}~}`],
+    ['iso-2022-jp', '\x1b$B$3\x1b(B'.repeat(60_000)],
+    ['iso-2022-jp', `\x1b$B${'$3'.repeat(250_000)}`],
+  ])('%s is decoded in linear time', async (charset, text) => {
+    expect(await growthOf(text, (part) => decodePart(Buffer.from(part), charset, false))).toBeLessThan(LINEAR);
   });
 });

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createDecodeStream, decode, normalizeCharset } from 'libmime/lib/charset.js';
 import { decodeWords as decodeWordsWith } from '#engine/mail/encoded-words.js';
+import { decodeShifted, shiftedCharset } from './shifted-text.js';
 
 export interface DecodedText {
   text: string;
@@ -34,8 +35,6 @@ const CYRILLIC_LETTERS_MIN = 3;
 const CYRILLIC_WORDS_MIN = 0.75;
 /** Minimum share of frequent Cyrillic letters among the letters of words without ASCII letters. */
 const FREQUENT_MIN = 0.35;
-/** Seven-bit character sets. Text with bytes above ASCII cannot be in one of these sets. */
-const SEVEN_BIT = /^(?:iso-?2022|utf-?7|hz)/i;
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 
 /**
@@ -50,9 +49,12 @@ export function decodePart(
 ): DecodedText {
   const charset = usable(declared);
   if (charset !== null) return { text: withoutMark(decode(bytes, charset)), isGuessed: false };
-  const isDeclaredUtf8 = declared !== null && normalizeCharset(declared) === 'UTF-8';
-  if (isDeclaredUtf8 || isUtf8(bytes)) return { text: withoutMark(bytes.toString()), isGuessed: false };
   const inMeta = isHtml ? (META.exec(bytes.toString('latin1', 0, META_BYTES_MAX))?.[1] ?? null) : null;
+  const isDeclaredUtf8 = declared !== null && normalizeCharset(declared) === 'UTF-8';
+  // Text with shift sequences is valid UTF-8, too.
+  const shifted = shiftedText(bytes, declared) ?? (isDeclaredUtf8 ? null : shiftedText(bytes, inMeta));
+  if (shifted !== null) return { text: shifted, isGuessed: false };
+  if (isDeclaredUtf8 || isUtf8(bytes)) return { text: withoutMark(bytes.toString()), isGuessed: false };
   const named = usable(inMeta);
   if (named !== null) return { text: decode(bytes, named), isGuessed: false };
   return { text: decodeUndeclared(bytes, hint), isGuessed: true };
@@ -66,7 +68,7 @@ export function decodeHeader(bytes: Buffer, hint: string | null): DecodedText {
 
 /** Returns the first of these character sets that can encode bytes above ASCII. Null if there is none. */
 export function firstUsable(charsets: Iterable<string>): string | null {
-  for (const charset of charsets) if (usable(charset) !== null && !SEVEN_BIT.test(charset)) return charset;
+  for (const charset of charsets) if (usable(charset) !== null) return charset;
   return null;
 }
 
@@ -88,9 +90,18 @@ export function wordsInUtf8(value: string): string {
 
 const decodeWord = (bytes: Buffer, charset: string): string => decodePart(bytes, charset, false).text;
 
-/** Returns the canonical name of a declared character set. Null if the name is unknown or in `DEFAULTS`. */
+/** Decodes bytes with shift sequences. Null if the character set has none, or if it does not fit the bytes. */
+function shiftedText(bytes: Buffer, declared: string | null): string | null {
+  const charset = declared === null ? null : shiftedCharset(declared);
+  return charset === null ? null : decodeShifted(bytes, charset);
+}
+
+/**
+ * Returns the canonical name of a declared character set. Null if the name is unknown, in `DEFAULTS`, or the name of a
+ * set with shift sequences, which has no bytes above ASCII.
+ */
 function usable(declared: string | null): string | null {
-  if (declared === null || US_ASCII.test(declared.trim())) return null;
+  if (declared === null || US_ASCII.test(declared.trim()) || shiftedCharset(declared) !== null) return null;
   const charset = normalizeCharset(declared);
   return DEFAULTS.has(charset) || !createDecodeStream(charset).supported ? null : charset;
 }
