@@ -53,6 +53,31 @@ describe('noReplyReason', () => {
     'list-bounces@b.example',
     'bounce+1=x.example@b.example',
     'SRS0=abcd=ef=x.example=ada@b.example',
+    '"SRS0=abcd=ef=x.example=ada"@b.example',
+    'ada+SRS=abcd=EF=in.example=help@b.example',
+    'noreply+tag@b.example',
+    'no-reply-123@b.example',
+    'noresponse@b.example',
+    'auto-confirm@b.example',
+    'x-bounces+user=domain@list.example',
+    'x-bounces-help=in.example@list.example',
+    'bounce-123-456@b.example',
+    'bounces123@b.example',
+    'bounce-mc.us1_123.456-help=in.example@b.example',
+    'pm_bounces@b.example',
+    'msprvs1=18001abcd=bounces-123@b.example',
+    'prvs=0123456789=ada@b.example',
+    'btv1==12345678abc==ada@b.example',
+    'x-return-123-help=in.example@list.example',
+    'x-return-@list.example',
+    'x+help=in.example@list.example',
+    'ada+caf_=help=in.example@b.example',
+    'x-confirm+0123abcd@list.example',
+    'x+bncBDK4XQ7YQQ@list.example',
+    '0100018f3c2ab4d5-0a1b2c3d-4e5f-6a7b-8c9d-0e1f2a3b4c5d-000000@b.example',
+    `b+r${'a2'.repeat(28)}@bounce.b.example`,
+    `b+${'0f'.repeat(28)}@bounce.b.example`,
+    'nobody@b.example',
   ])('%s is a machine', (from) => {
     expect(reasonOf(TO, { from })).toBe('sender_is_a_machine');
   });
@@ -65,10 +90,19 @@ describe('noReplyReason', () => {
     expect(reasonOf('To: "help+x@in.example" <a@b.example> (help+x@in.example)\r\n')).toBe('not_addressed');
   });
 
-  it.each(['replying@b.example', 'bouncer@b.example', 'owner@b.example', 'listserver@b.example'])(
-    '%s is a person',
-    (from) => {
-      expect(reasonOf(TO, { from })).toBeNull();
-    },
-  );
+  it.each([
+    'replying@b.example',
+    'bouncer@b.example',
+    'owner@b.example',
+    'listserver@b.example',
+    'b+news@b.example',
+    'b+friend@b.example',
+    'ada+x=y@b.example',
+    'ada.return@b.example',
+    'responder@b.example',
+    'mailerson@b.example',
+    'trebounce@b.example',
+  ])('%s is a person', (from) => {
+    expect(reasonOf(TO, { from })).toBeNull();
+  });
 });

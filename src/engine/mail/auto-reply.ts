@@ -19,8 +19,22 @@ export type NoReplyReason =
   'null_sender' | 'sender_is_a_machine' | 'automatic_message' | 'list_message' | 'not_addressed' | 'auth_failed';
 
 /** Local parts that must not get an automatic reply: mail systems, lists, and no-reply addresses (RFC 3834, 2). */
-const MACHINES =
-  /^(?:mailer-daemon|postmaster|listserv|majordomo|(?:no|not|do[-_.]?not)[-_.]?reply(?:[-_.+].*)?|noreply.*|bounces?(?:[-_.+=].*)?|owner-.*|.*-(?:owner|request|bounces?)|srs[01][=+-].*|prvs=.*)$/i;
+const MACHINES = [
+  /^(?:mailer-daemon|postmaster|listserv|majordomo|mailer|nobody|uucp)(?:[-+].*)?$/i,
+  /^(?:(?:no|not|do[-_.]?not)[-_.]?(?:reply|respond|response)|auto[-_.]?(?:reply|respond|responder|confirm))(?:[-_.+].*)?$/i,
+  /^(?:noreply.*|owner-.*|.*-(?:owner|request|relay))$/i,
+  /^(?:.*[-_])?bounces?(?:[-_.+=\d].*)?$/i,
+  // ezmlm: list-return-123-user=domain@, list-return-@
+  /^.*-return-(?:\d.*)?$/i,
+  // Mailman: list-confirm+token@, Google Groups: list+bncTOKEN@
+  /^.*(?:-confirm\+|\+bnc).+$/i,
+  /^(?:(?:ms)?prvs\d?=|btv1==|(?:.*\+)?srs[01]?[=+-]).*$/i,
+  // VERP: list+user=example.com@
+  /^.+=[a-z\d-]+(?:\.[a-z\d-]+)+$/i,
+  // Amazon SES, Posthorn's return paths
+  /^[\da-f]{16}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}-\d{6}$/i,
+  /^b\+(?:r[a-z2-7]{56}|[\da-f]{56})$/i,
+];
 const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
 /** Values of the Precedence header that mark list or bulk mail. */
 const BULK = /^(?:list|bulk|junk)\b/i;
@@ -41,7 +55,8 @@ export interface RepliedMessage {
 /** Returns the reason why a message must not get an automatic reply (RFC 3834). Null if it may get one. */
 export function noReplyReason({ fields, envelopeFrom, envelopeTo, auth }: RepliedMessage): NoReplyReason | null {
   if (envelopeFrom === '') return 'null_sender';
-  if (MACHINES.test(envelopeFrom.slice(0, envelopeFrom.lastIndexOf('@')))) return 'sender_is_a_machine';
+  const local = envelopeFrom.slice(0, envelopeFrom.lastIndexOf('@')).replace(/^"(.*)"$/, '$1');
+  if (MACHINES.some((pattern) => pattern.test(local))) return 'sender_is_a_machine';
   if (
     isAutoSubmitted(fields) ||
     valuesOf(fields, 'x-auto-response-suppress').some((value) => SUPPRESSED.test(value)) ||
