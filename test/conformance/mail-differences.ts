@@ -281,15 +281,6 @@ export const DIFFERENCES: readonly Difference[] = [
     ids: ['spam-2/00204'],
   },
   {
-    field: 'files',
-    reason: 'The transfer encoding uuencode is not decoded, because no standard defines it.',
-    ids: [
-      'Attachment filename/UUE filename with special characters',
-      'Attachment info/Stream integrity - uuencode',
-      'Binary attachment encodings/UUENCODE',
-    ],
-  },
-  {
     field: 'text',
     reason:
       'A multipart is split at its delimiters, whatever its transfer encoding and the characters of its boundary are.',

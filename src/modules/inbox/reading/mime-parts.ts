@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import { type AttachmentStream, MailParser } from 'mailparser';
 import { Base64Decoder } from './base64-decoder.js';
+import { isUuencode, UuencodeDecoder } from './uuencode-decoder.js';
 
 /** Maximum number of parts of a message. The parser creates all parts before any of them can be skipped. */
 const PARTS_MAX = 10_000;
@@ -127,6 +128,7 @@ function parserFor(tree: PartTree): MailParser {
       if (chunk.type === 'node') {
         tree.add(chunk);
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
+        if (isUuencode(chunk.encoding)) chunk.getDecoder = () => new UuencodeDecoder();
       } else tree.keepOutside(chunk.node, chunk.value);
     } catch (error) {
       return done(error as Error);
