@@ -7,7 +7,6 @@ it('parses any JSON value like JSON.parse, and keeps its text', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const text = JSON.stringify(value);
-      fc.pre(!text.includes('__proto__'));
       const parsed = parseJson(bytes(text));
       expect(parsed.text).toBe(text);
       expect(parsed.value).toEqual(JSON.parse(text));
@@ -35,22 +34,18 @@ it('does not repeat the body in its message', () => {
   expect(unread).not.toThrow('hunter');
 });
 
-describe('a key `__proto__`', () => {
+describe('a field named `__proto__`', () => {
   it.each([
-    ['at the top', '{"__proto__":{"admin":true},"a":1}', { a: 1 }],
-    ['deep inside', '{"list":[{"__proto__":{"admin":true},"a":1}]}', { list: [{ a: 1 }] }],
-    ['in escapes', '{"\\u005f_proto_\\u005F":{"admin":true},"a":1}', { a: 1 }],
-  ])('is gone %s', (_, text, expected) => {
+    ['at the top', '{"__proto__":{"admin":true},"a":1}'],
+    ['deep inside', '{"list":[{"__proto__":{"admin":true},"a":1}]}'],
+    ['with escaped underscores', '{"\\u005f_proto_\\u005F":{"admin":true},"a":1}'],
+    ['with an escaped letter', '{"__pr\\u006Fto__":{"admin":true},"a":1}'],
+  ])('stays an own property and is searched for: %s', (_, text) => {
     const { value } = parseJson(bytes(text));
 
-    expect(JSON.stringify(value)).toBe(JSON.stringify(expected));
-    expect((Object.assign({}, value) as { admin?: boolean }).admin).toBeUndefined();
-  });
-
-  it('does not overflow the stack, however deep the body', () => {
-    const deep = `{"a":${'['.repeat(200_000)}{"__proto__":1}${']'.repeat(200_000)}}`;
-
-    expect(() => parseJson(bytes(deep))).not.toThrow();
+    expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
+    expect((value as { admin?: boolean }).admin).toBeUndefined();
+    expect(isSuspect(value as object)).toBe(true);
   });
 });
 

@@ -5,9 +5,12 @@ import { ApiError, badRequest } from '#kernel/errors.js';
 /** Matches `application/json`, other `…/json` types and the `+json` suffix (RFC 6839), with or without parameters. */
 const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 
+/** Matches escapes of U+0000, of surrogates, and of the characters in `__proto__`. */
+const SUSPICIOUS_ESCAPES = /\\u(?:0000|d[89a-f]|00(?:5f|6f|7[024]))/i;
+
 /**
- * Parsed bodies whose text has escapes of characters that PostgreSQL may reject. Only these bodies must be searched for
- * the characters.
+ * Parsed bodies whose text may have a field named `__proto__`, or has escapes of characters that PostgreSQL may reject.
+ * Only these bodies must be searched for them.
  */
 const suspects = new WeakSet<object>();
 
@@ -23,20 +26,22 @@ export function registerJsonParser(fastify: FastifyInstance): void {
   });
 }
 
-/** Returns whether the body may contain U+0000 or half of a surrogate pair. */
+/** Returns whether the body may contain a field named `__proto__`, U+0000 or half of a surrogate pair. */
 export function isSuspect(body: object): boolean {
   return suspects.has(body);
 }
 
-/** Returns the text and the value of a JSON body. Throws 400 if the body is not valid UTF-8 or not valid JSON. */
+/**
+ * Returns the text and the value of a JSON body. Throws 400 if the body is not valid UTF-8 or not valid JSON. A field
+ * named `__proto__` stays an own property of its object. `checkRequest` rejects it outside of `@Verbatim()` fields.
+ */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw badRequest('The body is not valid UTF-8.');
   const text = bytes.toString(ascii ? 'latin1' : 'utf8');
   const value = parse(text);
-  const escaped = text.includes('\\u');
-  if (text.includes('__proto__') || (escaped && /\\u005f/i.test(text))) dropPrototypes(value);
-  if (escaped && typeof value === 'object' && value !== null && /\\u(?:0000|d[89a-f])/i.test(text)) suspects.add(value);
+  const isSuspicious = text.includes('__proto__') || (text.includes('\\u') && SUSPICIOUS_ESCAPES.test(text));
+  if (isSuspicious && typeof value === 'object' && value !== null) suspects.add(value);
   return { text, value };
 }
 
@@ -66,16 +71,5 @@ function parse(text: string): unknown {
     // responses.
     const [, position] = /at position (\d+)/.exec((error as Error).message) ?? [];
     throw badRequest(`The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}.`);
-  }
-}
-
-/** Deletes `__proto__` keys, which `JSON.parse` keeps. Assigning such a key to an object would set its prototype. */
-function dropPrototypes(value: unknown): void {
-  const rest: unknown[] = [value];
-  while (rest.length > 0) {
-    const next = rest.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    if (Object.hasOwn(next, '__proto__')) delete (next as Record<string, unknown>)['__proto__'];
-    for (const inner of Object.values(next)) rest.push(inner);
   }
 }

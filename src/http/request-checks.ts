@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '#kernel/errors.js';
+import { ApiError, invalid } from '#kernel/errors.js';
+import { isSuspect } from './body-parser.js';
 import { idempotencyOf } from './idempotency-key.js';
+import { prototypeFaults } from './prototype-names.js';
 
 /**
  * Checks the idempotency key (400), the query (400) and the body (422) before the handler. A Fastify hook, because a
@@ -12,6 +14,7 @@ export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done
     if (idempotency !== undefined) request.idempotency = idempotencyOf(request);
     if (checkQuery !== undefined) request.query = checkQuery(request.query);
     if (checkBody !== undefined) request.body = checkBody(request.body, request.bodyText);
+    else refusePrototypes(request.body);
   } catch (error) {
     return done(unlessPostponed(error, request));
   }
@@ -20,6 +23,12 @@ export function checkRequest(request: FastifyRequest, _reply: FastifyReply, done
     () => done(),
     (error: unknown) => done(unlessPostponed(error, request)),
   );
+}
+
+/** Rejects a field named `__proto__` in a body without a schema. */
+function refusePrototypes(body: unknown): void {
+  const faults = typeof body === 'object' && body !== null && isSuspect(body) ? prototypeFaults(body) : [];
+  if (faults.length > 0) throw invalid(faults);
 }
 
 /**

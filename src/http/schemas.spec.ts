@@ -128,6 +128,19 @@ describe('a body', () => {
     expect(faultsOf(checkBody, read('{"name":"a","payload":{"b":"\\u0000"}}'))).toEqual({});
   });
 
+  it('may contain the field name __proto__ only in fields that are stored as sent', () => {
+    const { checkBody } = checks();
+    const read = (text: string): unknown => parseJson(Buffer.from(text)).value;
+
+    expect(Object.keys(faultsOf(checkBody, read('{"name":"a","policy":{"__proto__":1}}')))).toEqual([
+      'policy.__proto__',
+    ]);
+    expect(Object.keys(faultsOf(checkBody, read('{"name":"a","headers":{"__proto__":"b"}}')))).toEqual([
+      'headers.__proto__',
+    ]);
+    expect(faultsOf(checkBody, read('{"name":"a","payload":{"__proto__":1}}'))).toEqual({});
+  });
+
   describe('with a number that cannot be stored exactly', () => {
     const faultsIn = (text: string, fields: object): Record<string, string> => {
       const document = documentOf();

@@ -8,6 +8,7 @@ import { isSuspect } from './body-parser.js';
 import { unstorable } from './characters.js';
 import { decoratorCheck } from './decorator-check.js';
 import { FAULTS_MAX, faultsOf } from './faults.js';
+import { prototypeFaults } from './prototype-names.js';
 import { type ParameterSchema, typedQuery } from './query-values.js';
 import type { Check, CheckBody } from './request.js';
 import type { RouteHandler } from './routes.js';
@@ -333,7 +334,9 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     // A missing body is checked like an empty object, so that required fields are reported as missing.
     const object = body ?? {};
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
-    const faults = isSuspect(object) ? unstorable(object, compiled.verbatim) : [];
+    const faults = isSuspect(object)
+      ? [...prototypeFaults(object, compiled.verbatim), ...unstorable(object, compiled.verbatim)]
+      : [];
     if (faults.length > 0) throw invalid(faults);
     const lost = compiled.numbersExcept !== null && text !== null ? unsafeNumbers(text, compiled.numbersExcept) : [];
     if (lost.length > 0) throw invalid(lost);

@@ -107,10 +107,6 @@ describe('bad input on /v1/send', () => {
         'another payload member after it',
         { body: `{${PLACE},"payload":{"a":1},"headers":{"payload":"no"}}`, payload: '{"a":1}' },
       ],
-      [
-        '__proto__ beside it',
-        { body: `{"__proto__":{"payload":{"no":1}},${PLACE},"payload":{"a":1}}`, payload: '{"a":1}' },
-      ],
     ])('%s', async (_what, { body, payload }) => {
       const { rawBody } = await deliveryOf(await post(body));
 
@@ -182,6 +178,13 @@ describe('bad input on /v1/send', () => {
       ['an empty object', '{}', 'payload'],
       ['no body', '', 'payload'],
       ['fields of __proto__', `{"__proto__":{${PLACE},"payload":{}}}`, 'destination'],
+      ['__proto__ beside the payload', `{"__proto__":{"payload":{}},${PLACE},"payload":{}}`, '__proto__'],
+      ['a header named __proto__', `{${PLACE},"payload":{},"headers":{"__proto__":"x"}}`, 'headers.__proto__'],
+      [
+        'a header whose name is __proto__ with an escape',
+        `{${PLACE},"payload":{},"headers":{"__pr\\u006fto__":"x"}}`,
+        'headers.__proto__',
+      ],
       ['a payload that is null', around('null').body, 'payload'],
       ['a payload that is a list', around('[]').body, 'payload'],
       ['a payload that is a string', around('"{}"').body, 'payload'],
@@ -308,14 +311,6 @@ describe('bad input on /v1/send', () => {
       const { json } = await expectNothingStored(422, () => withHeaders({ [name]: 'a' }));
 
       expect(json.error.details.fields).toEqual([{ path: `headers.${name}`, message: expect.any(String) }]);
-    });
-
-    it('202: a header named __proto__ does not pollute any prototype', async () => {
-      const { headers } = await deliveryOf(await post(`{${PLACE},"payload":{},"headers":{"__proto__":"x","x-a":"b"}}`));
-
-      expect(headers['x-a']).toBe('b');
-      expect(({} as Record<string, unknown>)['x-a']).toBeUndefined();
-      expect((await server.api('GET', '/v1/org')).status).toBe(200);
     });
 
     it.each([

@@ -197,6 +197,34 @@ describe('bad input on every write operation', () => {
     );
   });
 
+  it.each([
+    ['/v1/app', '{"name":"a","metadata":{"__proto__":"x"}}', 'metadata.__proto__'],
+    ['/v1/event-types', '{"name":"a","example":{"list":[{"__proto__":1}]}}', 'example.list.0.__proto__'],
+    [
+      '/v1/emails',
+      '{"from":"a@simulator.localhost","to":"delivered@simulator.localhost","template":{"id":"a","variables":{"__proto__":{"a":1}}}}',
+      'template.variables.__proto__',
+    ],
+    [
+      '/v1/emails/batch',
+      '[{"from":"a@simulator.localhost","to":"delivered@simulator.localhost","subject":"a","text":"a","headers":{"__proto__":"x"}}]',
+      '0.headers.__proto__',
+    ],
+    [
+      '/mcp',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_webhook","arguments":{"payload":{"__proto__":1}}}}',
+      'params.arguments.payload.__proto__',
+    ],
+  ])('422: POST %s rejects the field __proto__ of an object instead of dropping it', async (path, body, field) => {
+    const answer = await server.api('POST', path, Buffer.from(body));
+
+    expectRefusal(answer, 422);
+    expect(answer.json.error.details.fields).toContainEqual({
+      path: field,
+      message: 'is not allowed as a field name',
+    });
+  });
+
   it('any whole body is accepted or rejected with the error envelope, and never answered with 5xx', async () => {
     const faults: string[] = [];
     for (const { method, path } of writes()) {

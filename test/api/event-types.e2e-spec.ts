@@ -267,6 +267,13 @@ describe('event types', () => {
       expect((await server.api('GET', `/v1/events?event_type=${name}`)).json.data).toHaveLength(1);
     });
 
+    it('422: a field named __proto__ is an additional property', async () => {
+      const name = await type({ schema: { ...SCHEMA, additionalProperties: false }, enforce: true });
+      const body = `{"destination":"${targets.open().url}","event_type":"${name}","payload":{"amount":5,"__proto__":{"a":1}}}`;
+
+      expectInvalid(await server.api('POST', '/v1/send', Buffer.from(body)), 'schema', 'payload.__proto__');
+    });
+
     it('applies on this node as soon as the change is answered, and on other nodes a moment later', async () => {
       const name = await type({ schema: SCHEMA });
       const other = await startServer(server.env);
