@@ -8,6 +8,7 @@ import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated } from './emailing.js';
 import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
+import { jobIn } from './replaying.js';
 import type { Sql, Targets } from './scene.js';
 import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
 import { listen } from './system-event-target.js';
@@ -134,6 +135,30 @@ describe('scheduled emails', () => {
     expectStatus(await server.api('DELETE', `/v1/emails/${id}`), 204);
     expect((await emailOf(server, id)).status).toBe('canceled');
     expect(await sql.rows(`select 1 from scheduled_emails where id = '${uuidOf(id)}'`)).toEqual([]);
+  });
+
+  it('a canceled email ends as a canceled delivery without an attempt, and recover includes it only if requested', async () => {
+    const since = new Date().toISOString();
+    const id = await schedule();
+    expectStatus(await server.api('DELETE', `/v1/emails/${id}`), 204);
+    const canceled = async (deliveries: number): Promise<object> =>
+      until(
+        async () => (await server.api('GET', `/v1/events/${id}`)).json,
+        ({ status, deliveries: all }) => status === 'failed' && all.length === deliveries,
+      );
+    const recover = async (body: object): Promise<object> => {
+      const filter = { event_type: 'email.send', since };
+      const job = expectStatus(
+        await server.api('POST', '/v1/replays', { action: 'recover', filter, ...body }),
+        202,
+      ).json;
+      return jobIn(server, job.id, 'completed');
+    };
+
+    expect(await canceled(1)).toMatchObject({ deliveries: [{ reason: 'cancelled' }], attempts: [] });
+    expect(await recover({})).toMatchObject({ skipped: 1, enqueued: 0 });
+    expect(await recover({ include_cancelled: true })).toMatchObject({ enqueued: 1 });
+    expect(await canceled(2)).toMatchObject({ deliveries: [{}, { reason: 'cancelled' }], attempts: [] });
   });
 
   it('409: an email that was sent cannot be cancelled', async () => {

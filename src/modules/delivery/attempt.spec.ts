@@ -281,6 +281,21 @@ describe('Attempt', () => {
     },
   );
 
+  it('ends the delivery without an attempt if the adapter reports that the message was canceled', async () => {
+    const { attempt, world } = arrange();
+    world.misbehaves = () => ({
+      answer: { kind: 'error', error: 'refused' },
+      durationMs: 1,
+      excerpt: null,
+      isCanceled: true,
+    });
+
+    const { result, outcome } = await attempt.perform(DELIVERY, false);
+
+    expect(outcome).toBeNull();
+    expect(result).toMatchObject({ status: 'failed', reason: 'cancelled', attemptsUsed: 2, attempt: null });
+  });
+
   it('makes the delivery a dead letter when its attempts are used up', async () => {
     const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
 

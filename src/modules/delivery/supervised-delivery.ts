@@ -45,12 +45,13 @@ export async function deliverSupervised(
       logger.error(`The adapter of type ${target.type} returned an invalid answer to an attempt.`);
       return failed('adapter', 'The adapter of this type gave no valid answer.');
     }
-    const { durationMs, excerpt, exchange } = said as Partial<Record<keyof DeliveryAnswer, unknown>>;
+    const { durationMs, excerpt, exchange, isCanceled } = said as Partial<Record<keyof DeliveryAnswer, unknown>>;
     return {
       answer,
       durationMs: isDuration(durationMs, deadlineMs) ? durationMs : Math.round(performance.now() - startedAt),
       excerpt: typeof excerpt === 'string' ? recordable(excerpt) : null,
       ...(fieldsOf(exchange) !== null && { exchange: exchange as SentExchange }),
+      ...(isCanceled === true && { isCanceled }),
     };
   } catch (error) {
     const ours = error instanceof NotAttempted ? error : request.faultOf(error);

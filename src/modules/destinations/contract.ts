@@ -102,6 +102,8 @@ export interface DeliveryAnswer {
   excerpt: string | null;
   /** Request and response to store for a failed attempt, without credentials. */
   exchange?: SentExchange;
+  /** `true` if the message was canceled. The delivery then ends with the reason `cancelled`, and without an attempt. */
+  isCanceled?: boolean;
 }
 
 /** Settings of a destination as given by a caller, validated only against their schema. */

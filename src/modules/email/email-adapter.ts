@@ -33,11 +33,6 @@ import { StoredDeliveryEvents } from './stored-delivery-events.js';
 import { MailTransport, type RecipientReply, type SubmissionReport } from './transport.contract.js';
 import { capturedReply, deliveryEventsOf, handoffResult, simulatedReply } from './transport-handoff.js';
 
-/** Results for emails that have no recipient left to send to. */
-const NO_RECIPIENTS: Partial<Record<EmailStatus, string>> = {
-  suppressed: 'Every recipient is suppressed.',
-  canceled: 'The email was canceled before its scheduled time.',
-};
 /** Maximum wait in milliseconds before an email from a paused domain is attempted again. */
 const PAUSED_MS = 300_000;
 /** Time limit for storing a result, and the pauses between tries. If all tries fail, the message is sent again. */
@@ -214,7 +209,12 @@ export class EmailAdapter extends DestinationAdapter {
   private settled(email: EmailState, passedBy: readonly EmailFact[]): Omit<DeliveryAnswer, 'durationMs'> {
     const status = this.statusAfter(email, passedBy);
     if (eventStatusOf(status) !== 'failed') return nothing('success', 'All recipients already have a final status.');
-    return nothing('refused', NO_RECIPIENTS[status] ?? 'No recipient is left to send to.');
+    if (status === 'canceled')
+      return { ...nothing('refused', 'The email was canceled before its scheduled time.'), isCanceled: true };
+    return nothing(
+      'refused',
+      status === 'suppressed' ? 'Every recipient is suppressed.' : 'No recipient is left to send to.',
+    );
   }
 
   /**
