@@ -2,14 +2,15 @@ import type { Fault } from '#kernel/errors.js';
 import type { Draft } from '#modules/destinations/contract.js';
 import { Adapter, type DeliveryAnswer, DestinationAdapter, type ProbeReport } from '#modules/destinations/contract.js';
 
-/** Stores deliveries until a consumer behind a firewall fetches them. Ignores the destination's URL. */
+/** Stores deliveries until a consumer behind a firewall fetches them. */
 @Adapter()
 export class PullAdapter extends DestinationAdapter {
   override readonly type = 'pull';
   override readonly pulled = true;
 
-  override check({ config, credentials }: Draft): Fault[] {
+  override check({ url, config, credentials }: Draft): Fault[] {
     const faults = Object.keys(config).map((key) => ({ path: `config.${key}`, message: 'is not known here' }));
+    if (url !== null) faults.push({ path: 'url', message: 'A pull destination has no URL.' });
     if (credentials !== null) faults.push({ path: 'credentials', message: 'A pull destination takes no credentials.' });
     return faults;
   }

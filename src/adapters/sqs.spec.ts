@@ -76,9 +76,9 @@ function arrange(answer: EgressAnswer): { adapter: SqsAdapter; requests: EgressR
 describe('SqsAdapter.check', () => {
   const { adapter } = arrange(answerOf(200, {}));
 
-  it('accepts a complete draft and ignores its URL', () => {
+  it('accepts a complete draft, but no URL', () => {
     expect(adapter.check(DRAFT)).toEqual([]);
-    expect(adapter.check({ ...DRAFT, url: 'https://example.com/hook' })).toEqual([]);
+    expect(adapter.check({ ...DRAFT, url: 'https://example.com/hook' }).map(({ path }) => path)).toEqual(['url']);
   });
 
   it.each([

@@ -130,6 +130,18 @@ describe('destinations', () => {
       expect(json).toMatchObject({ type: 'pull', url: null, validation: 'pending', status: 'active', version: 1 });
     });
 
+    it('422: a url for a type without a url, on create and update', async () => {
+      const { json } = await create({ name: 'Pull', type: 'pull', url: null });
+
+      expectInvalid(await create({ name: 'Pull', type: 'pull', url: 'nonsense' }), 'schema', 'url');
+      expectInvalid(
+        await server.api('PATCH', `/v1/destinations/${json.id}`, { url: 'https://a.example' }),
+        'schema',
+        'url',
+      );
+      expect((await read(json.id)).url).toBeNull();
+    });
+
     it('422: all faults are reported together', async () => {
       const answer = await create({
         url: 7,

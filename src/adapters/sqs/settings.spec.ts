@@ -9,10 +9,10 @@ const CREDENTIALS = {
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
 };
 
-type Given = { config?: Record<string, unknown>; credentials?: Record<string, string> | null };
+type Given = { url?: string; config?: Record<string, unknown>; credentials?: Record<string, string> | null };
 
-const faultsOf = ({ config = CONFIG, credentials = CREDENTIALS }: Given): string[] =>
-  settingsFaults({ config, credentials }, (url) => checkUrl(url, POLICY)).map(
+const faultsOf = ({ url, config = CONFIG, credentials = CREDENTIALS }: Given): string[] =>
+  settingsFaults({ url: url ?? null, config, credentials }, (url) => checkUrl(url, POLICY)).map(
     ({ path, message }) => `${path} ${message}`,
   );
 
@@ -45,6 +45,7 @@ describe('settingsFaults', () => {
       { config: {}, credentials: null },
       [/^config.queueUrl is required/, /^config.region is required/, /^credentials is required/],
     ],
+    ['a URL', { url: QUEUE_URL }, [/^url An sqs destination has no URL/]],
     ['unknown keys', { config: { ...CONFIG, queue_url: 'x' } }, [/^config.queue_url is not known here/]],
     [
       'a queue URL that is not a string',

@@ -33,7 +33,7 @@ const CREDENTIALS: Readonly<Record<string, { form: RegExp; message: string; isOp
 
 /** Returns the faults of a destination's settings. `admit` decides whether Posthorn may call a URL. */
 export function settingsFaults(
-  { config, credentials }: Pick<Draft, 'config' | 'credentials'>,
+  { url, config, credentials }: Pick<Draft, 'url' | 'config' | 'credentials'>,
   admit: (url: string) => UrlVerdict,
 ): Fault[] {
   const faults: Fault[] = Object.keys(config)
@@ -51,12 +51,14 @@ export function settingsFaults(
   if (called === 'endpoint') say('config.endpoint', urlFault(endpoint));
   const verdict = urlFault(config[called]) === null ? admit(text(config[called])) : null;
   if (verdict?.ok === false) faults.push({ path: `config.${called}`, message: verdict.reason, check: verdict.check });
+  say('url', url === null ? null : 'An sqs destination has no URL: the URL of the queue is config.queueUrl.');
   return [...faults, ...credentialFaults(credentials)];
 }
 
 /** Returns the settings of the queue, or null if they have faults. Stored settings may never have been validated. */
 export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
-  const faults = settingsFaults({ config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
+  // Older versions of Posthorn stored any URL for a queue.
+  const faults = settingsFaults({ url: null, config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
   if (faults.length > 0 || credentials === null) return null;
   const { queueUrl, region, endpoint, messageGroupId } = config as Record<string, string | null | undefined>;
   const { accessKeyId = '', secretAccessKey = '', sessionToken } = credentials;
