@@ -342,6 +342,8 @@ describe('/mcp', () => {
 
       expect(broken.content).toMatchObject({ data: expect.any(Array), truncated: expect.any(Array) });
       expect(broken.content.data).toEqual((await server.api('GET', '/v1/attention')).json.data);
+      const ranged = await reader.call('get_metrics', { since: '2026-11-20T00:00:00Z' });
+      expect(ranged.content.error).toMatchObject({ type: 'bad_request', message: expect.stringContaining('since') });
       expect([whole.isError ?? false, whole.content.data[0]]).toEqual([
         false,
         expect.objectContaining({ window: '1d', success_rate: null }),

@@ -324,6 +324,7 @@ describe('GET /v1/metrics of a time range', () => {
 
 describe('GET /v1/metrics rejects', () => {
   it.each<[string, Record<string, string>]>([
+    ['no key', {}],
     ['a key with a NUL character', { key: 'dst_\u0000' }],
     ['an unknown window', { key: 'KEY', window: '5m' }],
     ['a since that is not a time', { key: 'KEY', since: 'yesterday' }],

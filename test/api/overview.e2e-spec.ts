@@ -85,14 +85,14 @@ describe('rollups of the environment and of an application', () => {
     await settledAndFolded();
   });
 
-  it('200 without a key parameter: all accepted events, each once, and all deliveries, each once, to any target', async () => {
-    const { data } = await get('/v1/metrics?window=1d');
+  it('200 overview: all accepted events, each once, and all deliveries, each once, to any target', async () => {
+    const { data } = await get('/v1/metrics/overview?range=30d');
 
     // Each count adds the sent messages, the fan-out and the webhooks. received: 4 + 3 + 2. delivered: 2 + 2 + 2 × 2.
     // dlq: 2 + 1 + 2.
     expect(countsOf(data)).toEqual([9, 8, 0, 5, 5, 16]);
     expect(data).toHaveLength(30);
-    const { data: hours } = await get('/v1/metrics?window=1h&sparse=true');
+    const { data: hours } = await get('/v1/metrics/overview?range=24h&sparse=true');
     expect(countsOf(hours)).toEqual(countsOf(data));
     expect(hours.length).toBeLessThanOrEqual(2);
   });
@@ -179,7 +179,7 @@ describe('rollups of the environment and of an application', () => {
   });
 
   it('another environment shows none of this', async () => {
-    expect(countsOf((await get('/v1/metrics?window=1d', test())).data)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(countsOf((await get('/v1/metrics/overview?range=30d', test())).data)).toEqual([0, 0, 0, 0, 0, 0]);
     expect((await get('/v1/metrics/targets', test())).data).toEqual([]);
     for (const path of [
       `/v1/metrics?key=${application}`,

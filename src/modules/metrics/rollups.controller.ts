@@ -9,7 +9,7 @@ import { timeMs } from './windows.js';
 
 const WINDOW_DEFAULT = '1h';
 
-/** Metrics of endpoints, destinations, applications and the environment. */
+/** Metrics of endpoints, destinations and applications. */
 @Section(
   'Metrics',
   'Counts and latencies of an endpoint, a destination, an application or the whole environment, per minute, hour or day.',
@@ -23,7 +23,7 @@ export class RollupsController {
   @ApiOperation({
     summary: 'Read metrics',
     description:
-      'Returns rollups (counts and latencies per time window) of one endpoint, destination or application, or of the whole environment. They are updated continuously. The data is exact and about two seconds old.',
+      'Returns rollups (counts and latencies per time window) of one endpoint, destination or application. They are updated continuously. The data is exact and about two seconds old.',
   })
   @ApiOkResponse({ type: RollupList, description: 'All windows of the range, oldest first.' })
   @ApiNotFoundResponse({
@@ -31,7 +31,7 @@ export class RollupsController {
     schema: { $ref: '#/components/schemas/Error' },
   })
   async listRollups(@CurrentTenant() tenant: Tenant, @Query() query: RollupQuery): Promise<RollupList> {
-    const { key = null, window = WINDOW_DEFAULT, sparse = false } = query;
+    const { key, window = WINDOW_DEFAULT, sparse = false } = query;
     const range = { sinceMs: timeMs('since', query.since), untilMs: timeMs('until', query.until) };
     const rollups = await this.rollups.list(tenant, key, window, range);
     return { data: (sparse ? rollups.filter(isBusy) : rollups).map((rollup) => presentRollup(window, rollup)) };

@@ -9,12 +9,11 @@ import { type MetricsWindow, WINDOWS } from './windows.js';
 export class RollupQuery {
   /**
    * Object of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
-   * environment. Defaults to the whole environment.
+   * environment. `GET /v1/metrics/overview` returns the figures of the whole environment.
    */
   @ApiProperty({ example: 'dst_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @CanBeOmitted()
   @IsString()
-  key?: string;
+  key: string;
 
   /**
    * Length of a window. Windows begin at full minutes, hours and days in UTC. They are kept for 7, 90 and 400 days
