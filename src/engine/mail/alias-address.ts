@@ -11,6 +11,12 @@ const LOCAL_MAX = 64;
 const RESERVED = /^(?:postmaster|abuse|mailer-daemon|bounces?(?:[._-].*)?)$/;
 
 /**
+ * Start of the return paths that Posthorn issues (`ReturnPaths`). Mail to such an address is a report about an email, or
+ * is refused, and never reaches an alias.
+ */
+export const RETURN_PATH_PREFIX = 'b+';
+
+/**
  * End of a prefix pattern. A pattern of only `*` is the catch-all alias, which receives mail that matches no other
  * alias.
  */
@@ -35,6 +41,8 @@ export function readLocalPart(text: string, kind: 'platform' | 'custom'): { loca
     };
   const [name = ''] = localPart.split(/[+*]/);
   if (RESERVED.test(name)) return { fault: `is "${name}", a name that mail servers use themselves` };
+  if (localPart.startsWith(RETURN_PATH_PREFIX))
+    return { fault: `begins with "${RETURN_PATH_PREFIX}", as the return paths of emails that Posthorn sends` };
   return { localPart };
 }
 

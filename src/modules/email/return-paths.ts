@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { base32, fromBase32 } from '#engine/base32.js';
+import { RETURN_PATH_PREFIX } from '#engine/mail/alias-address.js';
 import { Keyring } from '#kernel/crypto/keyring.js';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
 import { type NamedEmail } from './contract.js';
 
-const PREFIX = 'b+';
 const MAC_BYTES = 8;
 const ENVIRONMENT_BYTES = 4;
 const EMAIL_BYTES = ENVIRONMENT_BYTES + 16;
@@ -38,12 +38,12 @@ export class ReturnPaths {
       const at = EMAIL_BYTES + (place >> 3);
       named.writeUInt8(named.readUInt8(at) | (1 << (place & 7)), at);
     }
-    return `${PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
+    return `${RETURN_PATH_PREFIX}r${base32(Buffer.concat([named, this.sign('v2', named)]))}`;
   }
 
   /** Returns whether the local part has the form of a return path. Only `read` checks the signature. */
   isMeant(localPart: string): boolean {
-    return localPart.toLowerCase().startsWith(PREFIX);
+    return localPart.toLowerCase().startsWith(RETURN_PATH_PREFIX);
   }
 
   /**
