@@ -251,6 +251,23 @@ describe('the certificate', () => {
     expect(await before.say('Subject: x\r\n\r\nx\r\n.')).toMatch(/^250/);
   });
 
+  it('serves a client that ends its side of the TLS connection after the message', async () => {
+    const server = await listening({ SMTP_TLS_CERT: cert(), SMTP_TLS_KEY: key() });
+    const plain = await server.greeted();
+    expect(await plain.say('STARTTLS')).toMatch(/^220/);
+    plain.socket.removeAllListeners('data');
+    const secure = connectTls({ socket: plain.socket, rejectUnauthorized: false });
+    await once(secure, 'secureConnect');
+    const client = new Client(secure);
+    await client.say('EHLO client.example');
+    await client.begin();
+
+    secure.end('Subject: x\r\n\r\nx\r\n.\r\n');
+
+    expect(await client.answer()).toMatch(/^250 2\.6\.0/);
+    expect(await client.answer()).toBe('closed');
+  });
+
   it.each([
     ['is no certificate', 'rubbish'],
     ['is empty', ''],

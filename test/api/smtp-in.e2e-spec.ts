@@ -125,6 +125,45 @@ describe('incoming email', () => {
       ]);
     });
 
+    it.each([
+      ['"ada lovelace"@b.example', '"ada lovelace"@b.example'],
+      ['"ada"@b.example', 'ada@b.example'],
+      [String.raw`"a\d\a"@b.example`, 'ada@b.example'],
+      [String.raw`"a@b \"c\" \\"@b.example`, String.raw`"a@b \"c\" \\"@b.example`],
+      ['@relay.example:"a b"@b.example', '"a b"@b.example'],
+    ])(
+      'the quoted sender %s is stored as %s, and a quoted recipient is the same address without the quotes',
+      async (from, stored) => {
+        const alias = await createAlias(server);
+        const quoted = alias.address.replace(/^[^@]*/, '"$&"');
+        const talk = await SmtpTalk.greeted(port);
+
+        expect(await talk.say(`MAIL FROM:<${from}> SIZE=1000 BODY=8BITMIME SMTPUTF8`)).toMatch(/^250 /);
+        expect(await talk.say(`RCPT TO:<${quoted}>`)).toMatch(/^250 /);
+        await talk.say('DATA');
+        talk.write(`${mailText()}\r\n.\r\n`);
+        expect(await talk.answer()).toMatch(/^250 /);
+        talk.close();
+        expect((await rowsOf(alias)).map((row) => [row.envelope_from, row.envelope_to])).toEqual([
+          [stored, [alias.address]],
+        ]);
+      },
+    );
+
+    it('a client that ends its side after the message gets the replies to everything it sent', async () => {
+      const alias = await createAlias(server);
+      const talk = await SmtpTalk.greeted(port);
+      talk.write(`MAIL FROM:<a@b.example>\r\nRCPT TO:<${alias.address}>\r\nDATA\r\n`);
+      for (const code of ['250', '250', '354']) expect((await talk.answer()).slice(0, 3)).toBe(code);
+
+      talk.socket.end(`${mailText()}\r\n.\r\nNOOP\r\n`);
+
+      expect(await talk.answer()).toMatch(/^250 2\.6\.0 /);
+      expect(await talk.answer()).toMatch(/^250 2\.0\.0 /);
+      expect(await talk.answer()).toBe('closed');
+      expect(await rowsOf(alias)).toHaveLength(1);
+    });
+
     it('an exact alias takes precedence over the catch-all, which gets all other addresses of its domain', async () => {
       const domainId = await receivingDomain('exact.customer.example');
       const all = await createAlias(server, { kind: 'custom', domainId, localPart: '*' });
@@ -416,6 +455,12 @@ describe('incoming email', () => {
         ['RCPT TO:<a@b.example>', 503],
         ['DATA', 503],
         ['MAIL FROM:a b', 501],
+        ['MAIL FROM:<"a b"c@b.example>', 501],
+        ['MAIL FROM:<a@b.example> FOO', '555 5.5.4'],
+        ['MAIL FROM:<a@b.example> SIZE=10 FOO=bar', '555 5.5.4'],
+        ['MAIL FROM:<a@b.example> AUTH=<>', '555 5.5.4'],
+        ['RCPT TO:<a@b.example> SIZE=10', '555 5.5.4'],
+        ['RCPT TO:<a@b.example> NOTIFY=NEVER', '555 5.5.4'],
         ['AUTH PLAIN AGEAYg==', 500],
         ['STARTTLS', 500],
         ['XCLIENT ADDR=1.2.3.4', 550],
@@ -524,7 +569,7 @@ describe('incoming email', () => {
         await talk.say('DATA');
         talk.write(`${mailText()}\r\n${'x'.repeat(size)}`);
         if (isReset) talk.socket.resetAndDestroy();
-        else talk.close();
+        else talk.socket.end();
         await once(talk.socket, 'close');
       }
 
