@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -351,7 +351,11 @@ describe('posthorn', () => {
 
   it('trigger: a signed sample of the requested type', async () => {
     const { id } = await json('endpoints', 'create', 'shop', '--preset', 'stripe');
-    expectStatus(await server.api('PUT', `/v1/endpoints/${id}/secret`, { secret: 'whsec_test' }), 204);
+    const unsigned = await posthorn('trigger', 'stripe', 'invoice.paid', '--endpoint', 'shop');
+    expect([unsigned.code, unsigned.err]).toEqual([5, expect.stringContaining('posthorn endpoints secret')]);
+    const file = path.join(folder, 'secret.txt');
+    writeFileSync(file, 'whsec_test\n');
+    expect(await json('endpoints', 'secret', 'shop', `@${file}`)).toEqual({ id, secret_set: true });
     const tested = await json('trigger', 'stripe', 'invoice.paid', '--endpoint', 'shop');
     const event = await json('events', 'get', tested.event_id);
 

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { endpointNamed } from '../endpoint-name.js';
 import { collectPairs, type Globals, positiveNumber, terminalOf, wholeNumber } from '../globals.js';
 import { take } from '../paging.js';
 import { clientOf } from '../sessions.js';
 import { statusStyle } from '../terminal.js';
+import { textOf } from './send.js';
 
 const LIMIT: [string, string, typeof positiveNumber, number] = [
   '-n, --limit <count>',
@@ -144,6 +146,27 @@ export function addEndpointCommands(program: Command): void {
         terminalOf(command).show(made, () => `${made.id}  ${made.url}`);
       },
     );
+  endpoints
+    .command('secret')
+    .description("set the provider's secret, which verifies requests and signs samples")
+    .argument('<id>', 'the endpoint: its ep_ id or its slug')
+    .argument('<secret>', 'the secret: text, @file, or - for standard input')
+    .option('--grace <seconds>', 'how long the old secret remains valid', wholeNumber)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  posthorn endpoints secret stripe whsec_…\n  posthorn endpoints secret stripe @secret.txt',
+    )
+    .action(async (name: string, given: string, { grace }: { grace?: number }, command: Command) => {
+      const client = clientOf(command.optsWithGlobals<Globals>());
+      const { id } = await endpointNamed(client, name);
+      // A file and standard input usually end with a line break, which is not part of the secret.
+      const secret = textOf(given).replace(/\r?\n$/, '');
+      await client.put('/v1/endpoints/{id}/secret', {
+        params: { path: { id } },
+        body: { secret, ...(grace !== undefined && { grace_seconds: grace }) } as never,
+      });
+      terminalOf(command).show({ id, secret_set: true }, () => `${id} has a new secret.`);
+    });
   endpoints
     .command('requests')
     .description('list the requests of an endpoint, including rejected ones')

@@ -86,7 +86,9 @@ export class SampleEvents {
     };
     const options = { secret, url, id: showId('evt', this.ids.next()), nowMs };
     if (endpoint.scheme.kind !== 'none' && secret === '')
-      throw unsigned('The endpoint has no secret yet: set it with PUT …/secret.');
+      throw unsigned(
+        'The endpoint has no secret yet: set it with PUT /v1/endpoints/{id}/secret, or with `posthorn endpoints secret`.',
+      );
     const sample = endpoint.scheme.kind === 'none' ? unsignedSample(own, options) : signedSample(own, options);
     if (sample === null)
       throw unsigned("Only the provider can sign a sample for this endpoint. Send one from the provider's console.");
