@@ -189,24 +189,30 @@ async function rsaSignature(
   return Buffer.from(raw.subarray(0, raw.length - unsigned.length));
 }
 
-function leafOf({ filename, contentType, content, contentId }: ComposedAttachment): object {
+/** Returns an attachment with the content type and the bytes that it has in a composed message. */
+export function attachmentAsSent({ contentType, content, ...rest }: ComposedAttachment): ComposedAttachment {
   const type = LEAF_TYPE.test(contentType) ? contentType : OCTETS;
-  const leaf = {
-    filename,
-    contentType: type,
-    content,
-    ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
-  };
-  if (!/^message\//i.test(type)) return leaf;
+  if (!/^message\//i.test(type)) return { ...rest, contentType: type, content };
   // A nested message must not be encoded (RFC 2046, section 5.2.1). If it has 8-bit characters, NUL or overlong lines,
   // a relay may have to convert it, which breaks the signature (RFC 6376, section 5.3). Such a message is therefore
-  // attached as binary data. Other nested messages get the disposition `attachment`, because nodemailer would show them
-  // inline.
+  // attached as binary data.
   const lines = content.toString('latin1').split(LINE_END);
   const isMessage = isAscii(content) && !content.includes(0) && lines.every((line) => line.length <= LINE_BYTES_MAX);
   return isMessage
-    ? { ...leaf, contentDisposition: 'attachment', content: Buffer.from(lines.join('\r\n'), 'latin1') }
-    : { ...leaf, contentType: OCTETS };
+    ? { ...rest, contentType: type, content: Buffer.from(lines.join('\r\n'), 'latin1') }
+    : { ...rest, contentType: OCTETS, content };
+}
+
+function leafOf(attachment: ComposedAttachment): object {
+  const { filename, contentType, content, contentId } = attachmentAsSent(attachment);
+  return {
+    filename,
+    contentType,
+    content,
+    // nodemailer would show a nested message inline.
+    ...(/^message\//i.test(contentType) && { contentDisposition: 'attachment' }),
+    ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
+  };
 }
 
 const foldableMailbox = ({ name, address }: Mailbox): Mailbox => ({ name: withoutRuns(name), address });

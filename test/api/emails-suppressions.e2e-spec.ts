@@ -166,6 +166,8 @@ describe('suppressions, system events about emails, and attachments by URL', () 
         attachments: [
           { url: `${filesUrl}/invoice.pdf` },
           { path: `${filesUrl}/x`, filename: 'named.bin', content_type: 'application/x-own' },
+          { url: `${filesUrl}/x`, filename: 'named.png' },
+          { url: `${filesUrl}/x`, filename: 'unknown' },
         ],
       });
 
@@ -173,6 +175,8 @@ describe('suppressions, system events about emails, and attachments by URL', () 
       expect(attachments.map(({ filename, contentType, content }) => [filename, contentType, content])).toEqual([
         ['invoice.pdf', 'application/pdf', FILE],
         ['named.bin', 'application/x-own', FILE],
+        ['named.png', 'image/png', FILE],
+        ['unknown', 'application/pdf', FILE],
       ]);
     });
 

@@ -1,5 +1,6 @@
 import { bytesOfBase64, bytesOfBuffer } from '#engine/mail/attachment-bytes.js';
 import type { Fault } from '#kernel/errors.js';
+import { typeOfFilename } from '#mail/filename-type.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
 /** Maximum number of attachments of one request, and their maximum total size in bytes after decoding. */
@@ -22,7 +23,10 @@ const NAMES: FieldNames = {
 
 export interface AttachmentDraft {
   filename: string;
-  /** Media type. Null if the caller gave none. The server of the attachment's URL may then provide one. */
+  /**
+   * Media type that the caller gave, or that the extension of the file name stands for. Null if neither is known. The
+   * server of the attachment's URL may then provide one.
+   */
   contentType: string | null;
   contentId: string | null;
   source: { bytes: Buffer } | { url: string };
@@ -89,7 +93,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
   if (source === null || faults.length > before) return null;
   return {
     filename: name as string,
-    contentType: (type as string | undefined) ?? null,
+    contentType: (type as string | undefined) ?? typeOfFilename(name as string),
     contentId: (contentId as string | undefined) ?? null,
     source,
   };

@@ -6,7 +6,7 @@ import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
 import type { Tenant } from '#kernel/tenant.js';
-import { compose } from '#mail/compose.js';
+import { attachmentAsSent, compose } from '#mail/compose.js';
 import type { Submission } from '#modules/ledger/acceptance.contract.js';
 import { Topics } from '#modules/topics/topics.js';
 import type { AttachmentDraft } from './attachment-draft.js';
@@ -213,7 +213,7 @@ function rowOf(
 
 /** Returns the attachments of an email as its row and the API show them. */
 export function attachmentNotes({ attachments }: CompleteDraft): AttachmentNote[] {
-  return attachments.map(({ filename, contentType, content }) => ({
+  return attachments.map(attachmentAsSent).map(({ filename, contentType, content }) => ({
     filename,
     content_type: contentType,
     size_bytes: content.length,

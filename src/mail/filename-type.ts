@@ -1,0 +1,11 @@
+import { detectMimeType } from 'nodemailer/lib/mime-funcs/mime-types';
+
+/** Types of attachments. Excludes some types of the library: `multipart/x-gzip`, and one that is misspelt. */
+const LEAF_TYPE = /^(?!multipart\/)[a-z0-9-]+\/[a-z0-9.+-]+$/;
+const OCTETS = 'application/octet-stream';
+
+/** Returns the media type that the extension of a file name stands for. Null if the extension is unknown. */
+export function typeOfFilename(filename: string): string | null {
+  const type = detectMimeType(filename);
+  return type !== OCTETS && LEAF_TYPE.test(type) ? type : null;
+}
