@@ -77,6 +77,8 @@ const OCTETS = 'application/octet-stream';
  */
 const LEAF_TYPE =
   /^(?!multipart\/)[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(?:\s*;\s*[a-z0-9_.*'-]+=(?:"[^"\\\x00-\x1f\x7f]*"|[a-z0-9!#$&^_.+*'{}|~%-]+))*\s*$/i;
+/** Types that mail clients add to the displayed text if the attachment is inline. Such a file is never inline. */
+const SHOWN_AS_TEXT = /^(?:text\/(?:plain|html)|message\/)/i;
 const LINE_END = /\r\n|\r|\n/g;
 
 /** Thrown if a message cannot be signed, or contains a bare CR, a bare LF, or a line of more than 998 bytes. */
@@ -209,8 +211,7 @@ function leafOf(attachment: ComposedAttachment): object {
     filename,
     contentType,
     content,
-    // nodemailer would show a nested message inline.
-    ...(/^message\//i.test(contentType) && { contentDisposition: 'attachment' }),
+    contentDisposition: contentId === null || SHOWN_AS_TEXT.test(contentType) ? 'attachment' : 'inline',
     ...(contentId !== null && { cid: contentId.replace(/[<>\s]/g, '') }),
   };
 }

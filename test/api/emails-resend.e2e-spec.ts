@@ -3,7 +3,7 @@ import { Resend } from 'resend';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, REQUEST_ID, TIMESTAMP } from './answers.js';
-import { EMAIL, emailIn, emailOf, sendEmail, simulated, SIMULATOR } from './emailing.js';
+import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated, SIMULATOR } from './emailing.js';
 import { until } from './polling.js';
 import type { Sql, Targets } from './scene.js';
 import { destinationAt, eventIn, expectStatus, openSql, send as sendEvent, startTargets, uuidOf } from './scene.js';
@@ -288,6 +288,55 @@ describe('the resend package with its base URL set to Posthorn', () => {
         (await resend.emails.attachments.list({ emailId, before: files[1]?.id ?? '' })).data?.data.map(({ id }) => id),
       ).toEqual([files[0]?.id]);
     });
+
+    it.each([
+      ['invoice.PDF', {}, 'application/pdf'],
+      ['photo.jpg', {}, 'image/jpeg'],
+      ['photo.jpg', { contentType: 'application/x-own' }, 'application/x-own'],
+      ['logo.svg', {}, 'image/svg+xml'],
+      ['page.html', {}, 'text/html'],
+      ['archive.gzip', {}, 'application/octet-stream'],
+      ['message.eml', {}, 'message/rfc822'],
+      ['message.eml', { content: Buffer.from('Subject: x\n\nGr\u00fc\u00dfe\n') }, 'application/octet-stream'],
+      ['file.unknown', {}, 'application/octet-stream'],
+    ])('%s with %j has the type %s in the message and in every response', async (filename, fields, type) => {
+      const content = Buffer.from('Subject: x\n\nhello\n');
+      const emailId = await send({ attachments: [{ filename, content, ...fields }] });
+
+      const email = await emailOf(server, emailId);
+      const [listed] = (await resend.emails.attachments.list({ emailId })).data?.data ?? [];
+      const read = await server.api('GET', `/v1/emails/${emailId}/content`);
+      const raw = await rawOf(server, emailId);
+
+      const shown = [email.attachments[0], read.json.attachments[0]];
+      expect(shown).toMatchObject([{ content_type: type }, { content_type: type }]);
+      expect([listed?.content_type, raw.includes(`Content-Type: ${type}; name=${filename}`)]).toEqual([type, true]);
+      expect(shown.map(({ size_bytes: size }) => size)).toEqual([listed?.size, listed?.size]);
+      const file = await fetch(listed?.download_url ?? '');
+      expect(file.headers.get('content-disposition')).toMatch(/^attachment; /);
+      expect(file.headers.get('content-type')).not.toMatch(/html|svg|xml/);
+    });
+
+    it.each([
+      ['report.pdf', { html: '<a href="cid:file">Report</a>' }, 'inline'],
+      ['report.pdf', {}, 'inline'],
+      ['logo.png', { html: '<img src="cid:file">' }, 'inline'],
+      ['notes.txt', { html: '<a href="cid:file">Notes</a>' }, 'attachment'],
+      ['page.html', { html: '<a href="cid:file">Page</a>' }, 'attachment'],
+      ['message.eml', {}, 'attachment'],
+    ])(
+      '%s with a contentId, in an email with %j, is %s in the message and in the API',
+      async (filename, fields, as) => {
+        const attachment = { filename, content: Buffer.from('Subject: x\r\n\r\nhello'), contentId: 'file' };
+        const emailId = await send({ ...fields, attachments: [attachment] });
+
+        const [listed] = (await resend.emails.attachments.list({ emailId })).data?.data ?? [];
+        const raw = await rawOf(server, emailId);
+
+        expect(listed).toMatchObject({ filename, content_id: 'file', content_disposition: as });
+        expect(raw).toContain(`Content-Disposition: ${as}; filename=${filename}`);
+      },
+    );
 
     it('a position still returns the file itself', async () => {
       const id = await send({ attachments });

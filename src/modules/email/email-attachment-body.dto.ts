@@ -35,7 +35,10 @@ export class EmailAttachmentBody {
   @MaxLength(255)
   filename?: string;
 
-  /** Media type of the attachment. Defaults to the content type that the server of `url` returns. */
+  /**
+   * Media type of the attachment. By default, it is derived from the extension of `filename`. If the extension is
+   * unknown, defaults to the content type that the server of `url` returns, or to `application/octet-stream`.
+   */
   @ApiProperty({ example: 'application/pdf' })
   @CanBeOmitted()
   @IsString()
@@ -77,7 +80,7 @@ export class EmailAttachmentBody {
 
   /**
    * Content-ID of the file, with or without angle brackets. The HTML can refer to it with a `cid:` URL. The file is
-   * then shown inline.
+   * then inline, except for plain text, HTML and messages, which mail clients would add to the displayed text.
    */
   @ApiProperty({ example: 'logo' })
   @CanBeOmitted()

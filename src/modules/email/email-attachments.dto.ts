@@ -57,7 +57,7 @@ export class EmailAttachmentLink {
   @IsString()
   content_type: string;
 
-  /** `inline` if the attachment has a Content-ID to which the HTML can refer, otherwise `attachment`. */
+  /** How the message declares the attachment: `inline`, as part of the HTML, or `attachment`. */
   @ApiProperty({ example: 'attachment' })
   @IsIn(['inline', 'attachment'])
   content_disposition: 'inline' | 'attachment';
@@ -124,7 +124,7 @@ export function presentLink({ index, note, url, expiresAt }: LinkedFile): EmailA
     filename,
     size,
     content_type: type,
-    content_disposition: contentId === null ? 'attachment' : 'inline',
+    content_disposition: note.content_disposition,
     ...(contentId !== null && { content_id: contentId }),
     download_url: url,
     expires_at: expiresAt.toISOString(),

@@ -84,7 +84,7 @@ export function presentContent({ id, contents }: { id: Id; contents: MailContent
     html,
     header_lines: headerLines.map(({ name, value }) => ({ name, value })),
     truncated: isTruncated,
-    attachments: attachments.map((note, index) => ({
+    attachments: attachments.map(({ content_disposition: _disposition, ...note }, index) => ({
       ...note,
       path: `/v1/emails/${showId('evt', id)}/attachments/${index}`,
     })),

@@ -21,6 +21,7 @@ export interface FileNote {
   size_bytes: number;
   /** Content-ID by which the HTML refers to the file (`cid:`), without angle brackets. Null if there is none. */
   content_id: string | null;
+  content_disposition: 'inline' | 'attachment';
 }
 
 export interface MailContents {

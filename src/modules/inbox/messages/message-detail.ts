@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.js';
-import type { ParsedMessage } from '../reading/parsed-message.js';
+import type { AttachmentNote, ParsedMessage } from '../reading/parsed-message.js';
 
 /** Fields that are missing in messages stored by earlier versions. */
 type LaterFields = 'isTextFromHtml' | 'replyText' | 'signature' | 'isCharsetGuessed';
@@ -8,7 +8,9 @@ type LaterFields = 'isTextFromHtml' | 'replyText' | 'signature' | 'isCharsetGues
  * Type of the JSON column `detail` of a message's row: the parsed contents, and further results such as planned
  * forwards.
  */
-export interface StoredDetail extends Omit<ParsedMessage, LaterFields>, Partial<Pick<ParsedMessage, LaterFields>> {
+export interface StoredDetail
+  extends Omit<ParsedMessage, LaterFields | 'attachments'>, Partial<Pick<ParsedMessage, LaterFields>> {
+  attachments: AttachmentNote[];
   /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;

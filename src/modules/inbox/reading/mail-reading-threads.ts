@@ -3,10 +3,10 @@ import { KeyedSemaphore } from '#kernel/concurrency/keyed-semaphore.js';
 import { unavailable } from '#kernel/errors.js';
 import { type ReadBytes } from '../viewing.contract.js';
 import { MailThreads } from './mail-threads.js';
-import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
+import type { ParsedAttachment, ParsedMessage } from './parsed-message.js';
 
 export interface FoundAttachment {
-  note: AttachmentNote;
+  note: ParsedAttachment;
   content: Uint8Array;
 }
 

@@ -5,7 +5,7 @@ import { type JobEnd, ThreadSlot, type ThreadSlotOptions } from '#sandbox/thread
 import { MailPace } from '../intake/mail-pace.js';
 import type { SealOptions } from './arc-seal.js';
 import { runUntil } from './deadline-call.js';
-import type { AttachmentNote, ParsedMessage } from './parsed-message.js';
+import type { ParsedAttachment, ParsedMessage } from './parsed-message.js';
 import type { FoundKeys, Signatures } from './signatures.js';
 
 export type MailCall =
@@ -22,7 +22,7 @@ export type MailAnswer =
   | { kind: 'parsed'; message: ParsedMessage }
   | ({ kind: 'read' } & ReadAll)
   | { kind: 'sealed'; headers: string | null }
-  | { kind: 'attachment'; attachment: { note: AttachmentNote; content: Uint8Array } | null }
+  | { kind: 'attachment'; attachment: { note: ParsedAttachment; content: Uint8Array } | null }
   | { kind: 'document'; document: Uint8Array | null }
   | { kind: 'failed'; sentence: string };
 
@@ -141,7 +141,7 @@ export class MailThreads implements OnApplicationShutdown {
     environmentId: number,
     raw: Buffer,
     index: number,
-  ): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+  ): Promise<{ note: ParsedAttachment; content: Uint8Array } | null> {
     const answer = await this.ask(environmentId, { kind: 'attachment', raw, index });
     return answer.kind === 'attachment' ? answer.attachment : null;
   }

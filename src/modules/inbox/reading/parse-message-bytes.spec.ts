@@ -175,6 +175,18 @@ describe('files', () => {
     expect([await file(raw, 0), await file(raw, 1)]).toEqual([content, content]);
   });
 
+  it.each([
+    ['Content-Disposition: INLINE; filename=a.pdf', 'inline'],
+    ['Content-Disposition: attachment; filename=a.pdf\r\nContent-ID: <a>', 'attachment'],
+    ['Content-Disposition: form-data; name=a\r\nContent-ID: <a>', 'attachment'],
+    ['Content-ID: <a>', 'inline'],
+    ['Content-Description: a', 'attachment'],
+  ])('an attachment with the headers %j is %s', async (headers, disposition) => {
+    const raw = multipart('\r\nhi', `Content-Type: application/pdf\r\n${headers}\r\n\r\n%PDF`);
+
+    expect((await parseMessage(raw)).attachments).toMatchObject([{ content_disposition: disposition }]);
+  });
+
   it('a large attachment is returned byte for byte, wherever the parser splits it', async () => {
     const content = Array.from({ length: 40_000 }, (_, i) => `${i}\r\n${'\r\n'.repeat(i % 3)}`).join('');
     const raw = multipart(`Content-Disposition: attachment\r\n\r\n${content}`);

@@ -7,7 +7,7 @@ import { messageIdsIn } from '#engine/mail/message-ids.js';
 import { replyParts } from '#engine/mail/reply-text.js';
 import { bodyOf, htmlOf, isBodyPart, type MessageBody } from './message-body.js';
 import { type Branch, type Leaf, type Part, readParts } from './mime-parts.js';
-import type { AttachmentNote, HeaderLine, ParsedMessage } from './parsed-message.js';
+import type { HeaderLine, ParsedAttachment, ParsedMessage } from './parsed-message.js';
 import { PartHeaders } from './part-headers.js';
 import { firstUsable } from './text-decoding.js';
 
@@ -89,7 +89,7 @@ function bodied(body: MessageBody, cutter: Cutter): Pick<ParsedMessage, FromBody
 export async function attachmentOf(
   raw: Buffer,
   index: number,
-): Promise<{ note: AttachmentNote; content: Uint8Array } | null> {
+): Promise<{ note: ParsedAttachment; content: Uint8Array } | null> {
   let files = 0;
   const { root } = await readParts(raw, (leaf, parent) =>
     isBodyPart(leaf, parent) ? 0 : files++ === index ? raw.length : 0,
@@ -222,16 +222,18 @@ function* textCharsetsOf(part: Part): Iterable<string> {
   else if (part.charset !== null) yield part.charset;
 }
 
-function noteOf(leaf: Leaf, index: number, charset: string | null, cutter?: Cutter): AttachmentNote {
+function noteOf(leaf: Leaf, index: number, charset: string | null, cutter?: Cutter): ParsedAttachment {
   const headers = new PartHeaders(leaf.headerLines, leaf.charset ?? charset);
   const type = cleanLine(leaf.type, 255).text.toLowerCase();
   const contentId = cleanLine((leaf.contentId ?? '').replace(/^<|>$/g, ''), 998).text;
   const filename = leaf.isNamed ? safeFilename(headers.filename() ?? '') : null;
+  const disposition = leaf.disposition ?? (contentId === '' ? null : 'inline');
   if (cutter !== undefined) cutter.hasGuessed ||= headers.isGuessed;
   return {
     filename: filename ?? (type === 'message/rfc822' ? `message-${index}.eml` : `attachment-${index}`),
     content_type: /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/.test(type) ? type : 'application/octet-stream',
     size_bytes: leaf.sizeBytes,
     content_id: contentId === '' ? null : contentId,
+    content_disposition: disposition === 'inline' ? 'inline' : 'attachment',
   };
 }

@@ -12,6 +12,11 @@ export interface AttachmentNote {
   content_id: string | null;
 }
 
+export interface ParsedAttachment extends AttachmentNote {
+  /** `inline` if the message declares the file as inline, or gives it a Content-ID but no disposition. */
+  content_disposition: 'inline' | 'attachment';
+}
+
 /** Contents of a message, ready to store. All texts are sanitized. Some are truncated if `isTruncated` is true. */
 export interface ParsedMessage {
   from: string;
@@ -32,7 +37,7 @@ export interface ParsedMessage {
   replyText: string | null;
   signature: string | null;
   headerLines: HeaderLine[];
-  attachments: AttachmentNote[];
+  attachments: ParsedAttachment[];
   isTruncated: boolean;
   /** True if a character set was guessed, because nothing declared it. */
   isCharsetGuessed: boolean;

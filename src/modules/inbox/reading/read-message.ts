@@ -104,6 +104,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
     fromAddress: author.kind === 'one' ? author.address : null,
     detail: {
       ...parsed,
+      attachments: parsed.attachments.map(({ content_disposition: _disposition, ...note }) => note),
       // The parser and the authentication may find different authors. The raw From header is then used.
       from:
         author.kind === 'one' && namesAddress(parsed.from, author.address)
