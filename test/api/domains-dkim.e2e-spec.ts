@@ -263,6 +263,15 @@ describe('DKIM keys of a domain', () => {
     ]);
   });
 
+  it('null in optional fields is the same as no value', async () => {
+    const body = { domain: 'null.example', kind: 'email-send', acknowledge_mx_conflict: null, dkim: null };
+    const made = expectStatus(await scene.server.api('POST', '/v1/domains', body), 201).json;
+    const own = expectStatus(await change(made.id, { dkim: { mode: 'domain', algorithm: null } }), 200).json;
+    const rotated = expectStatus(await rotate(made.id, { grace_seconds: null }), 200).json;
+
+    expect([made.dkim.mode, own.dkim.algorithm, rotated.dkim.mode]).toEqual(['platform', 'rsa-2048', 'domain']);
+  });
+
   it('a conversion keeps the keys', async () => {
     const before = await withOwnKeys();
 

@@ -165,6 +165,16 @@ describe('the resend package with its base URL set to Posthorn', () => {
       expect((await emailOf(server, id)).scheduled_at).toBe(scheduledAt);
     });
 
+    it.each(['scheduled_at', 'scheduledAt'])('accepts null in the other name of the field: %s', async (name) => {
+      const id = await send({ scheduledAt: 'in 1 hour' });
+      const at = inHours(3);
+
+      const changes = { scheduled_at: null, scheduledAt: null, [name]: at };
+      const { json } = expectStatus(await server.api('PATCH', `/v1/emails/${id}`, changes), 200);
+
+      expect(json.scheduled_at).toBe(at);
+    });
+
     it('a time in the past sends the email now', async () => {
       const id = await send({ scheduledAt: 'in 1 hour' });
 

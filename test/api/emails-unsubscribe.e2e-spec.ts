@@ -363,6 +363,15 @@ describe('unsubscribe links and topics', () => {
   });
 
   describe('/v1/topics', () => {
+    it('null in optional fields is the same as no value', async () => {
+      const body = { name: 'Null', key: null, description: null, default_subscription: 'opt_in' };
+      const made = expectStatus(await server.api('POST', '/v1/topics', body), 201).json;
+      const changed = await server.api('PATCH', '/v1/topics/null', { id: null, name: 'Nothing' });
+
+      expect([made.key, changed.json]).toEqual(['null', { ...made, name: 'Nothing', updated_at: expect.any(String) }]);
+      expectStatus(await server.api('DELETE', '/v1/topics/null'), 204);
+    });
+
     it('201: a topic is created, found by id and key, changed, listed and deleted with its subscriptions', async () => {
       const made = expectStatus(
         await server.api('POST', '/v1/topics', { name: 'Crème & Co.', default_subscription: 'opt_in' }),

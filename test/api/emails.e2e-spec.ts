@@ -118,6 +118,33 @@ describe('POST /v1/emails', () => {
       });
     });
 
+    const OPTIONAL_FIELDS =
+      'cc bcc reply_to replyTo html headers attachments tags template unsubscribe topic_id topicId scheduled_at scheduledAt';
+    const OPTIONAL_FILE_FIELDS = 'content_type contentType content_id contentId url path';
+    const nullsOf = (names: string): object => Object.fromEntries(names.split(' ').map((name) => [name, null]));
+
+    it.each<[string, object]>([
+      ...OPTIONAL_FIELDS.split(' ').map((name): [string, object] => [name, { [name]: null }]),
+      ['text', { text: null, html: '<p>It is on its way.</p>' }],
+      ['template.variables', { text: undefined, template: { id: 'nulls', variables: null } }],
+      ...OPTIONAL_FILE_FIELDS.split(' ').map((name): [string, object] => [
+        `attachments.0.${name}`,
+        { attachments: [{ filename: 'a.txt', content: 'YQ==', [name]: null }] },
+      ]),
+      ['every field', nullsOf(OPTIONAL_FIELDS)],
+    ])('202: null in %s is the same as no value, alone and in a batch', async (_name, fields) => {
+      const template = { name: 'Nulls', alias: 'nulls', text: 'Hello', variables: null };
+      const made = await server.api('POST', '/v1/templates', template);
+      if (made.status === 201)
+        expectStatus(await server.api('POST', `/v1/templates/${made.json.id}/publish`, undefined), 200);
+
+      const one = await server.api('POST', '/v1/emails', { ...EMAIL, ...fields });
+      const batch = await server.api('POST', '/v1/emails/batch', [{ ...EMAIL, ...fields }]);
+
+      expect([one.status, one.json.error?.message]).toEqual([202, undefined]);
+      expect([batch.status, batch.json.data]).toEqual([202, [{ id: expect.stringMatching(EVENT_ID) }]]);
+    });
+
     it('202: known fields of other email services are ignored', async () => {
       const fields = {
         track_opens: true,

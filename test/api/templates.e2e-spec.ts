@@ -269,6 +269,16 @@ describe('templates', () => {
       invalidAt(await server.api('POST', `/v1/templates/${id}/publish`), 'html');
     });
 
+    it('200: null in variables and in version is the same as no value, and null removes all variables', async () => {
+      const { id } = await created();
+
+      const whole = expectStatus(await render(id), 200).json;
+      expect(expectStatus(await render(id, { variables: null, version: null }), 200).json).toEqual(whole);
+      const changed = expectStatus(await server.api('PATCH', `/v1/templates/${id}`, { variables: null }), 200).json;
+
+      expect(changed.variables).toEqual([]);
+    });
+
     it('400: a version is a number', async () => {
       const { id } = await created();
 

@@ -65,13 +65,13 @@ export class DomainDkim {
    * progress. Throws 404 for an unknown domain, and 409 if the platform's key signs. Also throws 409 while mail that
    * was signed with the keys from before the last rotation may be in transit.
    */
-  async rotate({ environmentId }: Tenant, id: Id, graceSeconds = GRACE_SECONDS_DEFAULT): Promise<DomainView> {
+  async rotate({ environmentId }: Tenant, id: Id, graceSeconds?: number | null): Promise<DomainView> {
     const found = await this.find(environmentId, id);
     if (!hasOwnKeys(found.keys))
       throw conflict(
         "The platform's key signs the mail of this domain, and the operator rotates that key. Set dkim.mode to `domain` to use keys of the domain.",
       );
-    return this.addKeys(found, algorithmIn(found.keys), graceSeconds, (keys) =>
+    return this.addKeys(found, algorithmIn(found.keys), graceSeconds ?? GRACE_SECONDS_DEFAULT, (keys) =>
       keys.some(({ state }) => state === 'pending'),
     );
   }

@@ -59,9 +59,9 @@ export class DkimBody {
    * Ed25519 (RFC 8463) verify the RSA signature.
    */
   @ApiProperty({ default: 'rsa-2048', example: 'rsa-2048+ed25519' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsIn(DOMAIN_ALGORITHMS)
-  algorithm?: DomainAlgorithm;
+  algorithm?: DomainAlgorithm | null;
 }
 
 /** The domain to add. */
@@ -101,14 +101,14 @@ export class NewDomainBody {
    * such a server and this field is `false`, the response is 409 with `details.mx`.
    */
   @ApiProperty({ default: false, example: false })
-  @CanBeOmitted()
+  @IsOptional()
   @IsBoolean()
-  acknowledge_mx_conflict?: boolean;
+  acknowledge_mx_conflict?: boolean | null;
 
   /** The keys that sign the domain's mail. Defaults to the platform's key. */
-  @CanBeOmitted()
+  @IsOptional()
   @IsObjectOf(() => DkimBody)
-  dkim?: DkimBody;
+  dkim?: DkimBody | null;
 }
 
 /** The change to a domain: exactly one of `kind`, `dkim` and `thresholds`. */
@@ -131,9 +131,9 @@ export class DomainChangesBody {
    * The current server is in the domain's MX records. Without MX records, it is the server at the domain's addresses.
    */
   @ApiProperty({ default: false, example: true })
-  @CanBeOmitted()
+  @IsOptional()
   @IsBoolean()
-  acknowledge_mx_conflict?: boolean;
+  acknowledge_mx_conflict?: boolean | null;
 
   /**
    * The keys that sign the domain's mail. The domain's own keys sign once their records are found. The platform's key
@@ -159,11 +159,11 @@ export class DkimRotationBody {
    * that was signed with the previous key can be in transit for about six days.
    */
   @ApiProperty({ default: 604800, example: 604800 })
-  @CanBeOmitted()
+  @IsOptional()
   @IsInt()
   @Min(0)
   @Max(GRACE_SECONDS_MAX)
-  grace_seconds?: number;
+  grace_seconds?: number | null;
 }
 
 /** A DNS record to publish, with the result of the last check. */
@@ -367,14 +367,14 @@ export function domainId(text: string): Id {
   return id;
 }
 
-export function newDomain({ domain, kind, acknowledge_mx_conflict = false, dkim }: NewDomainBody): NewDomain {
-  return { domain, kind, isMxAcknowledged: acknowledge_mx_conflict, dkim: dkimChoice(dkim ?? { mode: 'platform' }) };
+export function newDomain({ domain, kind, acknowledge_mx_conflict: acknowledged, dkim }: NewDomainBody): NewDomain {
+  return { domain, kind, isMxAcknowledged: acknowledged ?? false, dkim: dkimChoice(dkim ?? { mode: 'platform' }) };
 }
 
 /** Returns the change that a body requests. Throws 422 unless the body contains exactly one change. */
 export function domainChange({
   kind,
-  acknowledge_mx_conflict = false,
+  acknowledge_mx_conflict: acknowledged,
   dkim,
   thresholds,
 }: DomainChangesBody): { conversion: Conversion } | { dkim: DkimChoice } | { thresholds: ReputationThresholds | null } {
@@ -384,11 +384,11 @@ export function domainChange({
   if (dkim !== undefined) return { dkim: dkimChoice(dkim) };
   if (thresholds !== undefined) return { thresholds: thresholds && thresholdsOf(thresholds) };
   if (kind === undefined) throw invalid([{ path: 'kind', message: 'is required, unless dkim or thresholds is given' }]);
-  return { conversion: { kind, isMxAcknowledged: acknowledge_mx_conflict } };
+  return { conversion: { kind, isMxAcknowledged: acknowledged ?? false } };
 }
 
 function dkimChoice({ mode, algorithm }: DkimBody): DkimChoice {
-  if (mode === 'platform' && algorithm !== undefined && algorithm !== 'rsa-2048')
+  if (mode === 'platform' && (algorithm ?? 'rsa-2048') !== 'rsa-2048')
     throw invalid([{ path: 'dkim.algorithm', message: "must be rsa-2048 for the platform's key" }]);
   return { mode, algorithm: algorithm ?? 'rsa-2048' };
 }

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
 import type { BufferJson } from '#engine/mail/attachment-bytes.js';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
-import { CanBeOmitted, MatchesSchema } from '#http/validation.js';
+import { MatchesSchema } from '#http/validation.js';
 
 /** OpenAPI schema of a file's content: base64, or the JSON of a Node.js Buffer. */
 const FILE_BYTES = {
@@ -30,68 +30,68 @@ const FILE_BYTES = {
 export class EmailAttachmentBody {
   /** File name of the attachment. Defaults to the last path segment of `url`. */
   @ApiProperty({ example: 'invoice.pdf' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(255)
-  filename?: string;
+  filename?: string | null;
 
   /**
    * Media type of the attachment. By default, it is derived from the extension of `filename`. If the extension is
    * unknown, defaults to the content type that the server of `url` returns, or to `application/octet-stream`.
    */
   @ApiProperty({ example: 'application/pdf' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(255)
-  content_type?: string;
+  content_type?: string | null;
 
   /** Alias of `content_type`. */
   @ApiProperty({ example: 'application/pdf' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(255)
-  contentType?: string;
+  contentType?: string | null;
 
   /**
    * Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
    * ignored.
    */
   @ApiProperty({ example: 'SGVsbG8=' })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(FILE_BYTES)
-  content?: string | BufferJson;
+  content?: string | BufferJson | null;
 
   /**
    * Public https URL of the file. Posthorn fetches the file while it handles the request, within ten seconds. Redirects
    * are not followed.
    */
   @ApiProperty({ example: 'https://example.com/invoice.pdf' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(2048)
-  url?: string;
+  url?: string | null;
 
   /** Alias of `url`. */
   @ApiProperty({ example: 'https://example.com/invoice.pdf' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(2048)
-  path?: string;
+  path?: string | null;
 
   /**
    * Content-ID of the file, with or without angle brackets. The HTML can refer to it with a `cid:` URL. The file is
    * then inline, except for plain text, HTML and messages, which mail clients would add to the displayed text.
    */
   @ApiProperty({ example: 'logo' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(130)
-  content_id?: string;
+  content_id?: string | null;
 
   /** Alias of `content_id`. */
   @ApiProperty({ example: 'logo' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(130)
-  contentId?: string;
+  contentId?: string | null;
 }

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsString, MaxLength } from 'class-validator';
+import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
 import { Examples } from '#http/openapi-examples.js';
-import { CanBeOmitted, IsDateTime } from '#http/validation.js';
+import { IsDateTime } from '#http/validation.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 
@@ -11,17 +11,17 @@ import { type Id, showId } from '#kernel/ids.js';
 export class EmailScheduleBody {
   /** New time at which to send the email. */
   @ApiProperty({ description: `New time to send the email. ${SCHEDULE_RULE}`, example: 'in 2 hours' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  scheduled_at?: string;
+  scheduled_at?: string | null;
 
   /** Alias of `scheduled_at`. */
   @ApiProperty({ example: 'in 2 hours' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  scheduledAt?: string;
+  scheduledAt?: string | null;
 }
 
 /** A scheduled email with its new time. */
@@ -44,9 +44,9 @@ export class EmailRescheduled {
 
 /** Returns the time in the body. Throws 422 if the body contains no time, or more than one. */
 export function scheduleOf({ scheduled_at: own, scheduledAt: alias }: EmailScheduleBody): string {
-  const text = own ?? alias;
-  if (text === undefined) throw invalid([{ path: 'scheduled_at', message: 'is required' }]);
-  if (own !== undefined && alias !== undefined)
+  const text = own ?? alias ?? null;
+  if (text === null) throw invalid([{ path: 'scheduled_at', message: 'is required' }]);
+  if (own !== null && own !== undefined && alias !== null && alias !== undefined)
     throw invalid([{ path: 'scheduledAt', message: 'is given twice: as scheduledAt and under its other name' }]);
   return text;
 }

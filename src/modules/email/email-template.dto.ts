@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsObject, IsString, Length } from 'class-validator';
+import { IsInt, IsObject, IsOptional, IsString, Length } from 'class-validator';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
-import { CanBeOmitted } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import type { EmailEntity } from './email.entities.js';
 
@@ -16,9 +15,9 @@ export class EmailTemplateBody {
 
   /** Values of the template's variables, at most 256 KB as JSON. */
   @ApiProperty({ example: { first_name: 'Ada', order: 4711 } })
-  @CanBeOmitted()
+  @IsOptional()
   @IsObject()
-  variables?: Record<string, unknown>;
+  variables?: Record<string, unknown> | null;
 }
 
 /** The template from which an email was rendered. */

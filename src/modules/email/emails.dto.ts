@@ -116,10 +116,10 @@ export class EmailBody extends UnsubscribeFieldsBody {
    * Required unless the template specifies a sender.
    */
   @ApiProperty({ example: 'Shop <shop@example.com>' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(1024)
-  from?: string;
+  from?: string | null;
 
   /** Recipients: one address or a list. At most 50 recipients in total, including cc and bcc. */
   @ApiProperty({ example: ['customer@example.org'] })
@@ -128,97 +128,97 @@ export class EmailBody extends UnsubscribeFieldsBody {
 
   /** Recipients of a copy. They are visible to all recipients. */
   @ApiProperty({ example: ['accounts@example.org'] })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(ONE_OR_MANY)
-  cc?: string | string[];
+  cc?: string | string[] | null;
 
   /** Recipients of a blind copy. They are not visible to other recipients. */
   @ApiProperty({ example: ['archive@example.com'] })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(ONE_OR_MANY)
-  bcc?: string | string[];
+  bcc?: string | string[] | null;
 
   /** Addresses to which replies are sent. */
   @ApiProperty({ example: 'support@example.com' })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(ONE_OR_MANY)
-  reply_to?: string | string[];
+  reply_to?: string | string[] | null;
 
   /** Alias of `reply_to`. */
   @ApiProperty({ example: 'support@example.com' })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(ONE_OR_MANY)
-  replyTo?: string | string[];
+  replyTo?: string | string[] | null;
 
   /** The subject, without line breaks. Required unless the template specifies a subject. */
   @ApiProperty({ example: 'Your order' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(SUBJECT_CHARACTERS_MAX)
-  subject?: string;
+  subject?: string | null;
 
   /**
    * A published template that provides the content instead of `html` and `text`. `from`, `subject` and `reply_to` of
    * the email override those of the template.
    */
-  @CanBeOmitted()
+  @IsOptional()
   @IsObjectOf(() => EmailTemplateBody)
-  template?: EmailTemplateBody;
+  template?: EmailTemplateBody | null;
 
   /**
    * HTML body, at most 1 MB. Without a template, `html` or `text` is required. If both are given, the recipient's mail
    * client chooses which one to show.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
-  html?: string;
+  html?: string | null;
 
   /**
    * Plain-text body, at most 1 MB. If omitted, it is derived from the HTML, unless the HTML exceeds 128 KB. An empty
    * string means that the email has no plain-text body.
    */
   @ApiProperty({ example: 'It is on its way.' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
-  text?: string;
+  text?: string | null;
 
   /** Custom headers. */
   @ApiProperty({ description: `Custom headers. ${MAIL_HEADERS_RULE}`, example: { 'X-Entity-Ref-ID': 'order-4711' } })
-  @CanBeOmitted()
+  @IsOptional()
   @IsStringMap()
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | null;
 
   /** Attachments: at most 20, with at most 10 MB in total after decoding. */
   // Accepts inexact numbers, so that megabytes of content are not searched for them. The bytes in a `Buffer` are exact.
   @RoundsNumbers()
-  @CanBeOmitted()
+  @IsOptional()
   @IsArrayOf(() => EmailAttachmentBody)
   @ArrayMaxSize(ATTACHMENTS_MAX)
-  attachments?: EmailAttachmentBody[];
+  attachments?: EmailAttachmentBody[] | null;
 
   /** Custom tags, at most 20. They are not sent with the email. */
-  @CanBeOmitted()
+  @IsOptional()
   @IsArrayOf(() => EmailTag)
   @ArrayMaxSize(TAGS_MAX)
-  tags?: EmailTag[];
+  tags?: EmailTag[] | null;
 
   /** Time at which to send the email. Defaults to now. */
   @ApiProperty({
     description: `Time to send the email. Defaults to now. ${SCHEDULE_RULE} Not allowed in a batch.`,
     example: 'in 5 minutes',
   })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  scheduled_at?: string;
+  scheduled_at?: string | null;
 
   /** Alias of `scheduled_at`. */
   @ApiProperty({ example: 'in 5 minutes' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  scheduledAt?: string;
+  scheduledAt?: string | null;
 }
 
 /** An accepted email. */

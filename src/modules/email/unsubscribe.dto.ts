@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
-import { CanBeOmitted, MatchesSchema } from '#http/validation.js';
+import { MatchesSchema } from '#http/validation.js';
 import { UNSUBSCRIBE_SCHEMA } from '#modules/topics/contract.js';
 
 /** Fields of an email that request an unsubscribe link. */
@@ -14,21 +14,21 @@ export class UnsubscribeFieldsBody {
    * same effect, and are not sent.
    */
   @ApiProperty({ example: { topic: 'newsletter' } })
-  @CanBeOmitted()
+  @IsOptional()
   @MatchesSchema(UNSUBSCRIBE_SCHEMA)
-  unsubscribe?: boolean | { topic: string };
+  unsubscribe?: boolean | { topic: string } | null;
 
   /** Alias of `unsubscribe.topic`. */
   @ApiProperty({ example: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  topic_id?: string;
+  topic_id?: string | null;
 
   /** Alias of `unsubscribe.topic`. */
   @ApiProperty({ example: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  topicId?: string;
+  topicId?: string | null;
 }

@@ -177,9 +177,9 @@ export class TemplatesController {
   async renderTemplate(
     @CurrentTenant() tenant: Tenant,
     @Param('id') id: string,
-    @Body() { variables = {}, version }: TemplateRenderBody,
+    @Body() { variables, version }: TemplateRenderBody,
   ): Promise<TemplateRendered> {
-    return presentRendered(await this.templates.render(tenant, templateKey(id), variables, version));
+    return presentRendered(await this.templates.render(tenant, templateKey(id), variables ?? {}, version));
   }
 
   @Get(':id/versions')

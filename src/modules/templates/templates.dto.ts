@@ -130,10 +130,10 @@ class TemplateFields {
    * Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
    * fallback.
    */
-  @CanBeOmitted()
+  @IsOptional()
   @IsArrayOf(() => TemplateVariableBody)
   @ArrayMaxSize(VARIABLES_MAX)
-  variables?: TemplateVariableBody[];
+  variables?: TemplateVariableBody[] | null;
 
   /**
    * Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
@@ -199,17 +199,17 @@ export class TemplateRestoreBody {
 export class TemplateRenderBody {
   /** Values for the variables of the template. */
   @ApiProperty({ example: { first_name: 'Ada', order: 4711 } })
-  @CanBeOmitted()
+  @IsOptional()
   @IsObject()
-  variables?: Record<string, unknown>;
+  variables?: Record<string, unknown> | null;
 
   /** Version to render. Defaults to the latest one. */
   @ApiProperty({ example: 1 })
-  @CanBeOmitted()
+  @IsOptional()
   @IsInt()
   @Min(1)
   @Max(2_147_483_647)
-  version?: number;
+  version?: number | null;
 }
 
 /** A template in a list. */
@@ -498,7 +498,7 @@ export function contentChanges({
     ...(text !== undefined && { text }),
     ...(unsubscribe !== undefined && { unsubscribe: unsubscribe || null }),
     ...(variables !== undefined && {
-      variables: variables.map(({ key, type, fallback_value: fallback }) => ({
+      variables: (variables ?? []).map(({ key, type, fallback_value: fallback }) => ({
         key,
         type,
         fallback: fallback ?? null,

@@ -29,7 +29,7 @@ export class TemplatesService {
   }
 
   /** Returns a template with the content of a version, by default the latest. Throws 404 if either does not exist. */
-  async find({ environmentId }: Tenant, key: TemplateKey, version?: number): Promise<TemplateView> {
+  async find({ environmentId }: Tenant, key: TemplateKey, version?: number | null): Promise<TemplateView> {
     const template = await this.store.find(environmentId, key);
     if (template === null) throw noSuch('template');
     const content = await this.store.version(environmentId, template.id, version ?? template.version);
@@ -59,7 +59,7 @@ export class TemplatesService {
     tenant: Tenant,
     key: TemplateKey,
     given: Readonly<Record<string, unknown>>,
-    version?: number,
+    version?: number | null,
   ): Promise<TemplateView & { rendered: RenderedContent }> {
     const view = await this.find(tenant, key, version);
     const parts = parseContent(view.content);

@@ -56,10 +56,10 @@ export class NewTopicBody {
    * cannot be changed. Derived from `name` if omitted.
    */
   @ApiProperty({ example: 'newsletter' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @Matches(/^[a-z0-9][a-z0-9-]{0,63}$/u)
-  key?: string;
+  key?: string | null;
 
   /** Human-readable description; `null` for none. */
   @ApiProperty({ example: 'News about our products, once a month.' })
@@ -83,10 +83,10 @@ export class NewTopicBody {
 export class TopicChangesBody {
   /** The id or key in the path. The `resend` package repeats it in the body. It cannot be changed. */
   @ApiProperty({ example: 'newsletter' })
-  @CanBeOmitted()
+  @IsOptional()
   @IsString()
   @MaxLength(64)
-  id?: string;
+  id?: string | null;
 
   /** Name of the topic. Recipients see it on the unsubscribe page. */
   @ApiProperty({ example: 'Product news' })
@@ -157,12 +157,12 @@ export class TopicPage {
 }
 
 export function topicDraft({ name, key, description = null, default_subscription }: NewTopicBody): TopicDraft {
-  return { name, key, description, defaultSubscription: default_subscription };
+  return { name, key: key ?? undefined, description, defaultSubscription: default_subscription };
 }
 
 /** Returns the changes. Throws 422 if the body names a topic other than the one in the path. */
-export function topicChanges(topic: string, { id = topic, name, description }: TopicChangesBody): TopicChanges {
-  if (id !== topic)
+export function topicChanges(topic: string, { id, name, description }: TopicChangesBody): TopicChanges {
+  if ((id ?? topic) !== topic)
     throw invalid([
       { path: 'id', message: `must be omitted, or ${topic} as in the path: the id of a topic cannot change` },
     ]);
