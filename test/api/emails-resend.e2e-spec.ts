@@ -441,6 +441,45 @@ describe('the resend package with its base URL set to Posthorn', () => {
       );
     });
 
+    const unverified = { ...EMAIL, from: 'a@unverified.example' };
+    const topic = { unsubscribe: { topic: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' } };
+    const unreachable = { ...EMAIL, attachments: [{ url: 'https://169.254.169.254/a' }] };
+
+    it.each<[string, object[], string, string[]]>([
+      ['a sender before a field', [unverified, { ...EMAIL, to: 'a' }], 'schema', ['emails.0.from', 'emails.1.to']],
+      ['a field before a sender', [{ ...EMAIL, to: 'a' }, unverified], 'schema', ['emails.0.to', 'emails.1.from']],
+      ['both in one email', [EMAIL, { ...unverified, to: 'a' }], 'schema', ['emails.1.to', 'emails.1.from']],
+      [
+        'a topic and a file',
+        [{ ...EMAIL, ...topic }, unreachable, 5 as unknown as object],
+        'schema',
+        ['emails.0.unsubscribe.topic', 'emails.1.attachments.0.url', 'emails.2'],
+      ],
+      ['a file only', [EMAIL, unreachable], 'connectivity', ['emails.1.attachments.0.url']],
+      [
+        'a schedule and a field',
+        [{ ...EMAIL, to: 'a', scheduled_at: 'in 1 hour' }],
+        'schema',
+        ['emails.0.to', 'emails.0.scheduled_at'],
+      ],
+      [
+        'a sender and a template',
+        [
+          { ...EMAIL, text: undefined, template: { id: 'unknown' } },
+          { ...unverified, template: { id: 'unknown' } },
+        ],
+        'schema',
+        ['emails.0.template.id', 'emails.1.text', 'emails.1.template.id', 'emails.1.from'],
+      ],
+    ])('strict: names every fault, in the order of the emails: %s', async (_what, emails, check, paths) => {
+      const before = await count();
+
+      const answer = await server.api('POST', '/v1/emails/batch', emails, { 'x-batch-validation': 'strict' });
+
+      expect(answer.json.error.details.fields.map(({ path }: { path: string }) => path)).toEqual(paths);
+      expect([answer.status, answer.json.error.details.check, await count()]).toEqual([422, check, before]);
+    });
+
     it('strict: the same idempotency key accepts the batch once', async () => {
       const idempotencyKey = `order/4711 ${randomUUID()}`;
       const first = await resend.batch.send([good, good], { idempotencyKey });

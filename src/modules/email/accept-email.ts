@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Mailbox } from '#engine/mail/addresses.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database/database.js';
 import { type ApiError, unavailable } from '#kernel/errors.js';
@@ -124,6 +125,13 @@ export class AcceptEmail {
     };
   }
 
+  /** Returns the sender's identity. Throws 422 if the environment may not send from the address. */
+  async senderOf(tenant: Tenant, from: Mailbox): Promise<SenderIdentity> {
+    const identity = await this.identities.resolve(tenant, from.address);
+    refusePaused(identity);
+    return identity;
+  }
+
   /**
    * Returns the sender's identity and the complete draft: with the topic, the attachments, and the headers as changed
    * by policies. Throws 422 if the email is rejected.
@@ -133,8 +141,7 @@ export class AcceptEmail {
     draft: EmailDraft,
     allowed: FetchAllowance,
   ): Promise<{ complete: CompleteDraft; identity: SenderIdentity }> {
-    const identity = await this.identities.resolve(tenant, draft.from.address);
-    refusePaused(identity);
+    const identity = await this.senderOf(tenant, draft.from);
     if (!identity.isCaptured) await refuseUnlessDeliverable(draft, this.transport);
     const headers = this.acceptancePolicies.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
     const unsubscribe = await this.links.resolve(tenant.environmentId, draft.unsubscribe);

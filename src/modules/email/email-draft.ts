@@ -69,6 +69,13 @@ export interface EmailDraft {
   template: { id: Id; version: number } | null;
 }
 
+/** An email with errors. */
+export interface InvalidDraft {
+  faults: Fault[];
+  /** Null if the sender itself is invalid. */
+  from: Mailbox | null;
+}
+
 /** A draft with the bytes of all attachments and the id of its topic. */
 export interface CompleteDraft extends Omit<EmailDraft, 'attachments' | 'unsubscribe'> {
   attachments: readonly ComposedAttachment[];
@@ -91,8 +98,8 @@ class Faults {
  * Parses an email. Returns all errors together. Times such as `in 5 minutes` are relative to `nowMs`. Has no side
  * effects.
  */
-export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults: Fault[] } {
-  if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }] };
+export function readEmail(given: unknown, nowMs: number): EmailDraft | InvalidDraft {
+  if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }], from: null };
   const faults = new Faults();
   const fields = named(given, NAMES, (name, message) => faults.add(name, message));
   const from = mailboxOf(fields['from'], 'from', faults);
@@ -137,7 +144,7 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | { faults:
     scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
     template: null,
   };
-  return from === null || faults.found.length > 0 ? { faults: faults.found } : { ...draft, from };
+  return from === null || faults.found.length > 0 ? { faults: faults.found, from } : { ...draft, from };
 }
 
 /** Returns the recipients without duplicates. Keeps only the first field in which an address occurs. */

@@ -13,7 +13,8 @@ import {
   TOO_LARGE,
 } from './attachment-draft.js';
 import type { FetchAllowance } from './attachment-fetch.js';
-import type { EmailDraft } from './email-draft.js';
+import { isRecord } from './draft-fields.js';
+import type { EmailDraft, InvalidDraft } from './email-draft.js';
 import { AT_ONCE_MAX, StrictBatch } from './strict-batch.js';
 import { TemplatedDrafts } from './templated-drafts.js';
 
@@ -68,8 +69,9 @@ export class SendEmails {
     isStrict = false,
   ): Promise<BatchOutcome[]> {
     const nowMs = this.clock.nowMs();
-    const read = await mapAtOnce(itemsOf(given), AT_ONCE_MAX, (item) => this.drafts.read(tenant, item, nowMs));
-    const drafts = read.map(withoutSchedule);
+    const drafts = await mapAtOnce(itemsOf(given), AT_ONCE_MAX, async (item) =>
+      withoutSchedule(item, await this.drafts.read(tenant, item, nowMs)),
+    );
     refuseTooMuch(drafts);
     const allowed = allowanceOf(drafts);
     if (isStrict) return (await this.strict.acceptAll(tenant, drafts, allowed)).map((email) => ({ email }));
@@ -100,14 +102,19 @@ export class SendEmails {
   }
 }
 
-type Draft = EmailDraft | { faults: Fault[] };
+type Draft = EmailDraft | InvalidDraft;
 
-/** Returns the draft, or an error if it is scheduled, because batches do not support schedules. */
-function withoutSchedule(draft: Draft): Draft {
-  if ('faults' in draft || draft.scheduledAt === null) return draft;
-  return {
-    faults: [{ path: 'scheduled_at', message: 'is for POST /v1/emails: the emails of a batch are sent immediately' }],
-  };
+const NOT_SCHEDULED: Fault = {
+  path: 'scheduled_at',
+  message: 'is for POST /v1/emails: the emails of a batch are sent immediately',
+};
+
+/** Returns the draft of an email. Adds an error if it is scheduled, because batches do not support schedules. */
+function withoutSchedule(item: unknown, draft: Draft): Draft {
+  const times = isRecord(item) ? [item['scheduled_at'], item['scheduledAt']] : [];
+  if (times.every((time) => time === undefined || time === null)) return draft;
+  const others = 'faults' in draft ? draft.faults.filter(({ path }) => path !== NOT_SCHEDULED.path) : [];
+  return { faults: [...others, NOT_SCHEDULED], from: draft.from };
 }
 
 /** Returns the emails of a batch. The body is an array, as the `resend` package sends, or has the array in `emails`. */

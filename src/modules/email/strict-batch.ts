@@ -5,14 +5,20 @@ import { ApiError, type Fault, invalid, unavailable } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type AcceptedEmail, AcceptEmail, type PreparedEmail } from './accept-email.js';
 import type { FetchAllowance } from './attachment-fetch.js';
-import type { EmailDraft } from './email-draft.js';
+import type { EmailDraft, InvalidDraft } from './email-draft.js';
 
 /** Maximum number of emails in a batch that are processed concurrently. */
 export const AT_ONCE_MAX = 8;
 /** Maximum number of errors listed in a response. */
 const FAULTS_MAX = 50;
 
-type Draft = EmailDraft | { faults: Fault[] };
+type Draft = EmailDraft | InvalidDraft;
+
+/** The errors of an email, and the reason that the API returns for some of them. */
+interface Refused {
+  faults: Fault[];
+  reason: unknown;
+}
 
 /** Accepts either all emails in a batch or none. */
 @Injectable()
@@ -27,9 +33,7 @@ export class StrictBatch {
    * each email in the error's path. Throws 503 while storage is unavailable. If it throws, no email is accepted.
    */
   async acceptAll(tenant: Tenant, drafts: readonly Draft[], allowed: FetchAllowance): Promise<AcceptedEmail[]> {
-    const written = drafts.map((draft) => ('faults' in draft ? draft.faults : []));
-    if (written.some((faults) => faults.length > 0)) throw invalidItems(written);
-    const prepared = await this.prepareAll(tenant, drafts as readonly EmailDraft[], allowed);
+    const prepared = await this.prepareAll(tenant, drafts, allowed);
     await mapAtOnce(prepared, AT_ONCE_MAX, (each) => each.storeSeparately());
     try {
       await this.database.transaction(async () => {
@@ -45,38 +49,45 @@ export class StrictBatch {
   /** Composes the emails, without accepting them. */
   private async prepareAll(
     tenant: Tenant,
-    drafts: readonly EmailDraft[],
+    drafts: readonly Draft[],
     allowed: FetchAllowance,
   ): Promise<PreparedEmail[]> {
-    const prepared: PreparedEmail[] = [];
-    let reason: unknown;
-    const refused = await mapAtOnce(drafts, AT_ONCE_MAX, async (draft, i) => {
-      try {
-        prepared[i] = await this.accepting.prepare(tenant, draft, allowed);
-        return [];
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.type !== 'validation_failed') throw error;
-        reason ??= error.details['reason'];
-        return faultsOf(error);
-      }
-    });
-    if (refused.some((faults) => faults.length > 0)) throw invalidItems(refused, reason);
+    const results = await mapAtOnce(drafts, AT_ONCE_MAX, (draft) => this.prepare(tenant, draft, allowed));
+    const prepared = results.filter((each): each is PreparedEmail => !('faults' in each));
+    if (prepared.length < results.length) throw invalidBatch(results);
     return prepared;
+  }
+
+  /** Composes an email, or returns its errors. If its fields are invalid, checks only its sender. */
+  private async prepare(tenant: Tenant, draft: Draft, allowed: FetchAllowance): Promise<PreparedEmail | Refused> {
+    const faults = 'faults' in draft ? draft.faults : [];
+    try {
+      if (!('faults' in draft)) return await this.accepting.prepare(tenant, draft, allowed);
+      if (draft.from !== null) await this.accepting.senderOf(tenant, draft.from);
+      return { faults, reason: undefined };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.type !== 'validation_failed') throw error;
+      return { faults: [...faults, ...faultsOf(error)], reason: error.details['reason'] };
+    }
   }
 }
 
 /** Returns the field errors that an API error lists, or a single error for the whole email. */
 function faultsOf({ message, details }: ApiError): Fault[] {
   const fields = (details['fields'] ?? []) as Fault[];
-  return fields.length > 0 ? fields : [{ path: '', message }];
+  if (fields.length === 0) return [{ path: '', message }];
+  return details['check'] === 'connectivity' ? fields.map((each) => ({ ...each, check: 'connectivity' })) : fields;
 }
 
-function invalidItems(faults: readonly (readonly Fault[])[], reason?: unknown): ApiError {
-  const fields = faults
-    .flatMap((ofItem, i) =>
-      ofItem.map(({ path, message }) => ({ path: `emails.${i}${path === '' ? '' : `.${path}`}`, message })),
+/** Returns the error of a batch, with the errors of its emails in the order of the batch. */
+function invalidBatch(results: readonly (PreparedEmail | Refused)[]): ApiError {
+  const refused = results.map((each) => ('faults' in each ? each : { faults: [], reason: undefined }));
+  const fields = refused
+    .flatMap(({ faults }, i) =>
+      faults.map(({ path, ...fault }) => ({ ...fault, path: `emails.${i}${path === '' ? '' : `.${path}`}` })),
     )
     .slice(0, FAULTS_MAX);
+  const reason = refused.find((each) => each.reason !== undefined)?.reason;
   const { type, message, details } = invalid(fields);
   return new ApiError(type, `No email of the batch was accepted. ${message}`, {
     ...details,

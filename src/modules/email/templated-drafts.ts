@@ -3,7 +3,7 @@ import type { Fault } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { PublishedTemplates, type TemplatedEmail, type TemplateUse } from '#modules/templates/published-templates.js';
 import { isRecord } from './draft-fields.js';
-import { type EmailDraft, readEmail } from './email-draft.js';
+import { type EmailDraft, type InvalidDraft, readEmail } from './email-draft.js';
 import { decidesUnsubscribe } from './unsubscribe-request.js';
 
 /** Parses emails. If an email names a template, takes the content from the template. */
@@ -12,7 +12,7 @@ export class TemplatedDrafts {
   constructor(private readonly templates: PublishedTemplates) {}
 
   /** Returns the draft, or all errors in it. Times such as `in 5 minutes` are relative to `nowMs`. */
-  async read(tenant: Tenant, given: unknown, nowMs: number): Promise<EmailDraft | { faults: Fault[] }> {
+  async read(tenant: Tenant, given: unknown, nowMs: number): Promise<EmailDraft | InvalidDraft> {
     const { template, ...own } = isRecord(given) ? given : {};
     if (template === undefined || template === null) return readEmail(given, nowMs);
     const use = templateUse(template);
@@ -32,7 +32,9 @@ export class TemplatedDrafts {
       ...('faults' in rendered ? rendered.faults : []),
       ...('faults' in draft ? draft.faults : []),
     ];
-    if (faults.length > 0 || 'faults' in draft || 'faults' in rendered) return { faults };
+    if (faults.length > 0 || 'faults' in draft || 'faults' in rendered)
+      // The sender of the placeholder is not the sender of the email.
+      return { faults, from: 'faults' in rendered && !isGiven(own['from']) ? null : draft.from };
     return { ...draft, template: rendered.template };
   }
 }
