@@ -107,8 +107,7 @@ export async function compose(
     cc: message.cc.map(foldableMailbox),
     replyTo: message.replyTo.map(foldableMailbox),
     subject: foldable(message.subject),
-    ...(message.text !== null && { text: withCrlf(message.text) }),
-    ...(message.html !== null && { html: withCrlf(message.html) }),
+    ...bodiesOf(message),
     headers: Object.entries(message.headers).map(([key, value]) => ({ key, value: withoutRuns(value) })),
     attachments: message.attachments.map(leafOf),
     disableFileAccess: true,
@@ -189,6 +188,21 @@ async function rsaSignature(
   if (raw.toString('latin1', 0, SIGNATURE.length) !== SIGNATURE)
     throw new NotComposed('The message could not be signed with the DKIM key.');
   return Buffer.from(raw.subarray(0, raw.length - unsigned.length));
+}
+
+/**
+ * Returns the text and the HTML with CRLF line ends.
+ *
+ * A message with a single part always ends in a line break. If the text itself ends in one, it gets a second one, so that
+ * the API can return the text as it was given. In a multipart, the last line break belongs to the boundary.
+ */
+function bodiesOf({ text, html, attachments }: ComposedMessage): { text?: string; html?: string } {
+  const isSinglePart = attachments.length === 0 && (!text || !html);
+  const bodyOf = (given: string): string => {
+    const body = withCrlf(given);
+    return isSinglePart && body.endsWith('\r\n') ? `${body}\r\n` : body;
+  };
+  return { ...(text !== null && { text: bodyOf(text) }), ...(html !== null && { html: bodyOf(html) }) };
 }
 
 /** Returns an attachment with the content type and the bytes that it has in a composed message. */

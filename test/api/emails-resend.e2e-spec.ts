@@ -57,8 +57,38 @@ describe('the resend package with its base URL set to Posthorn', () => {
         created_at: expect.stringMatching(TIMESTAMP),
         tags: [{ name: 'a', value: 'b' }],
       });
-      // A text part of a message may end with a line break, which this comparison ignores.
-      expect([data?.html?.trimEnd(), data?.text?.trimEnd()]).toEqual(['<p>Hällo</p>', 'Hello']);
+      expect([data?.html, data?.text]).toEqual(['<p>Hällo</p>', 'Hello']);
+    });
+
+    const BODIES = [
+      'Hello',
+      'Hello\n',
+      'Hello\n\n',
+      '\nHello ',
+      'Hällo',
+      'Hällo\n',
+      '世界',
+      '世界\n',
+      'x'.repeat(2_000),
+    ];
+
+    it.each<[string, (body: string) => object]>([
+      ['a text alone', (text) => ({ text })],
+      ['an HTML alone', (html) => ({ html, text: '' })],
+      ['a text and an HTML', (body) => ({ text: body, html: body })],
+      ['a text with an attachment', (text) => ({ text, attachments: [{ filename: 'a', content: Buffer.from('a') }] })],
+    ])('returns the content as it was given: %s', async (_what, fieldsOf) => {
+      for (const body of BODIES) {
+        const given = { html: null, ...fieldsOf(body) } as { text: string; html: string | null };
+        const id = await send(given);
+
+        const { data } = await resend.emails.get(id);
+        const content = (await server.api('GET', `/v1/emails/${id}/content`)).json;
+
+        const expected = [given.html, given.text || null];
+        expect([data?.html, data?.text]).toEqual(expected);
+        expect([content.html, content.text]).toEqual(expected);
+      }
     });
 
     it.each([

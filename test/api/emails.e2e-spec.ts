@@ -89,7 +89,7 @@ describe('POST /v1/emails', () => {
 
       const { json: email } = await server.api('GET', `/v1/emails/${id}`);
       const { json: content } = await server.api('GET', `/v1/emails/${id}/content`);
-      expect([email.text, content.text, content.html.trim()]).toEqual([null, null, '<p>It is <b>on its way</b>.</p>']);
+      expect([email.text, content.text, content.html]).toEqual([null, null, '<p>It is <b>on its way</b>.</p>']);
     });
 
     it('202: lists and single addresses are both accepted, and so are the alternative field names', async () => {

@@ -10,7 +10,7 @@ import type { FoundKeys, Signatures } from './signatures.js';
 
 export type MailCall =
   | { kind: 'signatures'; raw: Uint8Array; keys: FoundKeys }
-  | { kind: 'parse'; raw: Uint8Array; derivesText: boolean }
+  | { kind: 'parse'; raw: Uint8Array; isSent: boolean }
   | { kind: 'read'; raw: Uint8Array; keys: FoundKeys }
   | { kind: 'seal'; raw: Uint8Array; options: SealOptions }
   | { kind: 'attachment'; raw: Uint8Array; index: number }
@@ -123,7 +123,7 @@ export class MailThreads implements OnApplicationShutdown {
         throw new Error(`${faultOf(both).fault} No thread was free to read its parts.`, { cause: error });
       });
     const verified = await again({ kind: 'signatures', raw, keys });
-    const parsed = await again({ kind: 'parse', raw, derivesText: true });
+    const parsed = await again({ kind: 'parse', raw, isSent: false });
     return {
       signatures: verified.kind === 'signatures' ? verified.signatures : faultOf(verified),
       message: parsed.kind === 'parsed' ? parsed.message : faultOf(parsed),
@@ -147,11 +147,11 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the parsed contents, with no text derived from HTML. Null if the parser fails on the message. Throws 503 if
+   * Returns the parsed contents of a sent message, with its text and HTML as they were given. Null if the parser fails on the message. Throws 503 if
    * no thread is free.
    */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
-    const answer = await this.ask(environmentId, { kind: 'parse', raw, derivesText: false });
+    const answer = await this.ask(environmentId, { kind: 'parse', raw, isSent: true });
     return answer.kind === 'parsed' ? answer.message : null;
   }
 

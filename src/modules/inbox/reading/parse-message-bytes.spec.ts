@@ -343,7 +343,7 @@ describe('text and HTML', () => {
       '<div style="white-space:pre-wrap">plain</div><br/>\n<p>hi</p><br/>\n<div style="white-space:pre-wrap">end</div>';
 
     expect(await parseMessage(raw)).toMatchObject({ text: 'plain\nhi\nend', html, isTextFromHtml: true });
-    expect(await parseMessage(raw, { derivesText: false })).toMatchObject({
+    expect(await parseMessage(raw, { isSent: true })).toMatchObject({
       text: 'plain\nend',
       html,
       isTextFromHtml: false,
@@ -353,7 +353,7 @@ describe('text and HTML', () => {
   it('only HTML has no text if none is derived', async () => {
     const raw = bytes(`${HEAD}Content-Type: text/html\r\n\r\n<p>hi</p>`);
 
-    expect(await parseMessage(raw, { derivesText: false })).toMatchObject({ text: null, html: '<p>hi</p>' });
+    expect(await parseMessage(raw, { isSent: true })).toMatchObject({ text: null, html: '<p>hi</p>' });
   });
 
   it.each([

@@ -30,13 +30,16 @@ const WORD_CHARSET = /=\?([\w.:+-]{1,40})(?:\*[\w-]{0,40})?\?[bq]\?/gi;
 const NO_BOUNDARY = 'A multipart has no boundary, or its boundary occurs nowhere. Its content is in the text.';
 
 /**
- * Parses a message. Throws the parser's errors. A malicious message may also exceed the limits of the thread. Converts
- * HTML to text only if `derivesText` is true.
+ * Parses a message. Throws the parser's errors. A malicious message may also exceed the limits of the thread.
+ *
+ * `isSent` returns the text and the HTML as the sender of a composed message gave them: no text is derived from HTML, and
+ * the line break that ends a message of a single part is omitted.
  */
-export async function parseMessage(raw: Buffer, { derivesText } = { derivesText: true }): Promise<ParsedMessage> {
+export async function parseMessage(raw: Buffer, { isSent } = { isSent: false }): Promise<ParsedMessage> {
   const { root, lacksBoundary } = await readParts(raw, keepBodies);
   const charset = charsetOf(root);
-  const body = bodyOf(root, charset, derivesText);
+  const whole = bodyOf(root, charset, !isSent);
+  const body = isSent && root.kind === 'leaf' ? withoutLastBreak(whole) : whole;
   const headers = new PartHeaders(root.headerLines, charset);
   const cutter = new Cutter();
   const contents = {
@@ -114,6 +117,11 @@ export async function documentOf(raw: Buffer): Promise<Uint8Array | null> {
     return { contentId: note.content_id ?? '', type: note.content_type, content: file.content ?? Buffer.alloc(0) };
   });
   return Buffer.from(mailDocument(cleanText(html, BODY_BYTES_MAX).text, inline));
+}
+
+/** Omits the last line break. In a multipart, the last line break of a part belongs to the boundary (RFC 2046). */
+function withoutLastBreak({ text, html, ...rest }: MessageBody): MessageBody {
+  return { ...rest, text: text && text.replace(/\n$/, ''), html: html && html.replace(/\n$/, '') };
 }
 
 const keepBodies = (leaf: Leaf, parent: Branch | null): number => (isBodyPart(leaf, parent) ? BODY_PART_BYTES_MAX : 0);
