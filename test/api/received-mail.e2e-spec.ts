@@ -2,9 +2,9 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { freePort } from '../durability/processes.js';
-import { type PosthornServer, startServer } from '../support/server.js';
+import { type ApiAnswer, type PosthornServer, startServer } from '../support/server.js';
 import { startZoneServer, type ZoneServer } from '../support/zone-server.js';
-import { createKey, expectInvalid, expectRefusal } from './answers.js';
+import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { aliasTo, deliver, letter, messageOf, messagesOf } from './mailing.js';
 import { until } from './polling.js';
 import {
@@ -437,6 +437,94 @@ describe('received mail', () => {
       expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}/messages/${id}${path}`), 404);
     const [row] = await sql.rows('select m::text as text from inbox_messages m where id = $1', [uuidOf(id)]);
     expect(row?.['text']).not.toMatch(/secret|ada@|Where/);
+  });
+
+  describe('messages of a deleted alias', () => {
+    /** Delivers a message with an attachment whose bytes are in a blob, and deletes its alias. Returns its event. */
+    async function received(): Promise<{ alias: { id: string; address: string }; event: ApiAnswer['json'] }> {
+      const target = targets.open();
+      const alias = await aliasTo(server, [await destinationAt(server, target.url)]);
+      const raw =
+        `Subject: kept\r\nMessage-ID: <kept@b.example>\r\nFrom: ada@b.example\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n` +
+        `--x\r\nContent-Type: text/html\r\n\r\n<p>kept</p>\r\n--x\r\nContent-Disposition: attachment; filename=a.bin\r\n\r\n${'kept\r\n'.repeat(60_000)}\r\n--x--\r\n`;
+      await deliver(smtp, alias.address, raw);
+      const [post] = await target.arrived(1);
+      expectStatus(await server.api('DELETE', `/v1/aliases/${alias.id}`), 204);
+      return { alias, event: JSON.parse(post?.rawBody.toString() ?? '') };
+    }
+
+    const pathsOf = (alias: string, { id }: { id: string }): string[] =>
+      ['', `/${id}`, `/${id}/raw`, `/${id}/attachments/0`, `/${id}/view`].map(
+        (path) => `/v1/aliases/${alias}/messages${path}`,
+      );
+
+    it('200: stay readable by the id of the alias, also at the URLs in delivered events, with a key for reading', async () => {
+      const { alias, event } = await received();
+      const { key } = await createKey(server, { scope: 'read', environment: 'live' });
+
+      const answers = await Promise.all(
+        pathsOf(alias.id, event).map((path) => server.api('GET', path, undefined, as(key))),
+      );
+      const files = await Promise.all(
+        [event.raw_url, event.attachments[0].url].map((url: string) => fetch(url, { headers: as(key) })),
+      );
+
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect([answers[0]?.json.data.length, answers[1]?.json.alias]).toEqual([1, alias.address]);
+      expect([files.map(({ status }) => status), await files[1]?.text()]).toEqual([
+        [200, 200],
+        `${'kept\r\n'.repeat(60_000)}`,
+      ]);
+      const links = expectStatus(
+        await server.api('POST', `/v1/aliases/${alias.id}/messages/${event.id}/links`, {}),
+        200,
+      ).json;
+      expect((await fetch(links.raw_url)).status).toBe(200);
+    });
+
+    it('404: the alias itself, its address, what delivers again, other environments, and unknown aliases', async () => {
+      const { alias, event } = await received();
+      const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
+      const message = `/v1/aliases/${alias.id}/messages/${event.id}`;
+
+      expectRefusal(await server.api('GET', `/v1/aliases/${alias.id}`), 404);
+      expectRefusal(await server.api('PATCH', `/v1/aliases/${alias.id}`, { maxSizeBytes: null }), 404);
+      expectRefusal(await server.api('POST', `/v1/aliases/${alias.id}/replay`, { dry_run: true }), 404);
+      expectRefusal(await server.api('POST', `${message}/release`), 404);
+      for (const path of [
+        ...pathsOf(encodeURIComponent(alias.address), event),
+        ...pathsOf('al_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', event),
+      ])
+        expectRefusal(await server.api('GET', path), 404);
+      for (const path of pathsOf(alias.id, event))
+        expectRefusal(await server.api('GET', path, undefined, as(key)), 404);
+      expectRefusal(await server.api('POST', `${message}/links`, {}, as(key)), 404);
+    });
+
+    it('another alias with the same address does not show them', async () => {
+      const { alias, event } = await received();
+      const localPart = alias.address.split('.')[0];
+      const again = await aliasTo(server, [destination], { localPart });
+
+      expect(again.address).toBe(alias.address);
+      for (const name of [again.id, encodeURIComponent(alias.address)]) {
+        expect((await server.api('GET', `/v1/aliases/${name}/messages`)).json.data).toEqual([]);
+        expectRefusal(await server.api('GET', `/v1/aliases/${name}/messages/${event.id}/raw`), 404);
+      }
+    });
+
+    it('204, then 404: erasing the event removes the bytes', async () => {
+      const { alias, event } = await received();
+      const blobs = () => sql.rows('select 1 from blob_chunks where id = $1', [uuidOf(event.id)]);
+      const before = (await blobs()).length;
+
+      expectStatus(await server.api('DELETE', `/v1/events/${event.id}/payload`), 204);
+
+      const [list, ...paths] = pathsOf(alias.id, event);
+      for (const path of paths) expectRefusal(await server.api('GET', path), 404);
+      expect((await server.api('GET', list ?? '')).json.data).toMatchObject([{ subject: null }]);
+      expect([before > 0, await blobs()]).toEqual([true, []]);
+    });
   });
 
   describe('POST /v1/aliases/{alias}/replay', () => {

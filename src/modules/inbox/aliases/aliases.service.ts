@@ -62,6 +62,18 @@ export class AliasesService {
     return row;
   }
 
+  /**
+   * Returns an alias whose messages are read. By id, also returns a removed alias, because its messages are kept. Throws
+   * 404 if the alias does not exist.
+   */
+  async findToRead(tenant: Pick<Tenant, 'environmentId'>, text: string): Promise<AliasEntity> {
+    const id = parseId('al', text);
+    if (id === null) return this.find(tenant, text);
+    const row = await this.store.findOrRemoved(tenant.environmentId, id);
+    if (row === null) throw noSuch('alias');
+    return row;
+  }
+
   /** Changes an alias and returns it. Throws 404 for an unknown alias, and 422 for invalid settings. */
   async change(tenant: Tenant, text: string, settings: AliasSettings): Promise<AliasEntity> {
     const { environmentId, id } = await this.find(tenant, text);

@@ -79,6 +79,11 @@ export class AliasesStore {
     return this.rows.findOne({ environmentId, id, removedAt: IsNull() });
   }
 
+  /** Returns an alias, even if it was removed. Null if it is unknown. Uses aliases_pkey. */
+  findOrRemoved(environmentId: number, id: Id): Promise<AliasEntity | null> {
+    return this.rows.findOne({ environmentId, id });
+  }
+
   /** Returns the alias with this address, or null if it is unknown or removed. Uses aliases_address_idx. */
   findAt(environmentId: number, address: string): Promise<AliasEntity | null> {
     return this.rows.findOne({ environmentId, address, removedAt: IsNull() });

@@ -48,7 +48,7 @@ export class MessagesService {
     alias: string,
     { cursor, limit = LIMIT_DEFAULT, ...filters }: MessageQuery,
   ): Promise<{ rows: MessageRow[]; nextCursor: string | null }> {
-    const { environmentId, id: aliasId } = await this.aliases.find(tenant, alias);
+    const { environmentId, id: aliasId } = await this.aliases.findToRead(tenant, alias);
     const list: CursorQuery = { list: 'messages', filters: { aliasId, ...filters } };
     const { since, until, state, from, email_id: email } = filters;
     const beforeId =
@@ -155,7 +155,7 @@ export class MessagesService {
     text: string,
     isInTransaction = false,
   ): Promise<{ row: MessageRecord; aliasId: Id; address: string }> {
-    const { id: aliasId, address } = await this.aliases.find(tenant, alias);
+    const { id: aliasId, address } = await this.aliases.findToRead(tenant, alias);
     const id = parseId('evt', text);
     const row = id === null ? null : await this.messages.find(tenant.environmentId, aliasId, id, isInTransaction);
     if (row === null || row.erasedAt !== null) throw noSuch('message');
