@@ -2585,7 +2585,7 @@ export interface paths {
         };
         /**
          * Read metrics
-         * @description Returns rollups (counts and latencies per time window) of one endpoint, destination or application, or of the whole environment. They are updated continuously. The data is exact and about two seconds old. Needs a key of scope `read`.
+         * @description Returns rollups (counts and latencies per time window) of one endpoint, destination or application. They are updated continuously. The data is exact and about two seconds old. Needs a key of scope `read`.
          */
         get: operations["listRollups"];
         put?: never;
@@ -6113,9 +6113,9 @@ export interface components {
              *     Ed25519 (RFC 8463) verify the RSA signature.
              * @default rsa-2048
              * @example rsa-2048+ed25519
-             * @enum {string}
+             * @enum {string|null}
              */
-            algorithm: "rsa-2048" | "rsa-2048+ed25519";
+            algorithm: "rsa-2048" | "rsa-2048+ed25519" | null;
         };
         NewDomainBody: {
             /**
@@ -6137,9 +6137,9 @@ export interface components {
              * @default false
              * @example false
              */
-            acknowledge_mx_conflict: boolean;
+            acknowledge_mx_conflict: boolean | null;
             /** @description The keys that sign the domain's mail. Defaults to the platform's key. */
-            dkim?: components["schemas"]["DkimBody"];
+            dkim?: components["schemas"]["DkimBody"] | null;
         };
         ThresholdsBody: {
             /**
@@ -6186,7 +6186,7 @@ export interface components {
              * @default false
              * @example true
              */
-            acknowledge_mx_conflict: boolean;
+            acknowledge_mx_conflict: boolean | null;
             /**
              * @description The keys that sign the domain's mail. The domain's own keys sign once their records are found. The platform's key
              *     signs immediately if its records are published.
@@ -6205,7 +6205,7 @@ export interface components {
              * @default 604800
              * @example 604800
              */
-            grace_seconds: number;
+            grace_seconds: number | null;
         };
         ThresholdsItem: {
             /**
@@ -6418,7 +6418,7 @@ export interface components {
              * @description Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
              *     fallback.
              */
-            variables?: components["schemas"]["TemplateVariableBody"][];
+            variables?: components["schemas"]["TemplateVariableBody"][] | null;
             /**
              * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
              *     values as that field. `false` or `null` removes the setting.
@@ -6592,7 +6592,7 @@ export interface components {
              * @description Types and fallback values of at most 50 variables. A variable that is not listed accepts any type and has no
              *     fallback.
              */
-            variables?: components["schemas"]["TemplateVariableBody"][];
+            variables?: components["schemas"]["TemplateVariableBody"][] | null;
             /**
              * @description Adds the recipient's unsubscribe link to emails that do not set their own `unsubscribe` field. Accepts the same
              *     values as that field. `false` or `null` removes the setting.
@@ -6623,12 +6623,12 @@ export interface components {
              */
             variables?: {
                 [key: string]: unknown;
-            };
+            } | null;
             /**
              * @description Version to render. Defaults to the latest one.
              * @example 1
              */
-            version?: number;
+            version?: number | null;
         };
         TemplateRendered: {
             /**
@@ -6821,7 +6821,7 @@ export interface components {
              *     cannot be changed. Derived from `name` if omitted.
              * @example newsletter
              */
-            key?: string;
+            key?: string | null;
             /**
              * @description Human-readable description; `null` for none.
              * @example News about our products, once a month.
@@ -6840,7 +6840,7 @@ export interface components {
              * @description The id or key in the path. The `resend` package repeats it in the body. It cannot be changed.
              * @example newsletter
              */
-            id?: string;
+            id?: string | null;
             /**
              * @description Name of the topic. Recipients see it on the unsubscribe page.
              * @example Product news
@@ -6949,30 +6949,31 @@ export interface components {
              */
             variables?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         EmailAttachmentBody: {
             /**
              * @description File name of the attachment. Defaults to the last path segment of `url`.
              * @example invoice.pdf
              */
-            filename?: string;
+            filename?: string | null;
             /**
-             * @description Media type of the attachment. Defaults to the content type that the server of `url` returns.
+             * @description Media type of the attachment. By default, it is derived from the extension of `filename`. If the extension is
+             *     unknown, defaults to the content type that the server of `url` returns, or to `application/octet-stream`.
              * @example application/pdf
              */
-            content_type?: string;
+            content_type?: string | null;
             /**
              * @description Alias of `content_type`.
              * @example application/pdf
              */
-            contentType?: string;
+            contentType?: string | null;
             /**
              * @description Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
              *     ignored.
              * @example SGVsbG8=
              */
-            content?: string | {
+            content?: (string | {
                 /**
                  * @description Always `Buffer`.
                  * @example Buffer
@@ -6990,29 +6991,29 @@ export interface components {
                  *     ]
                  */
                 data: number[];
-            };
+            }) | null;
             /**
              * @description Public https URL of the file. Posthorn fetches the file while it handles the request, within ten seconds. Redirects
              *     are not followed.
              * @example https://example.com/invoice.pdf
              */
-            url?: string;
+            url?: string | null;
             /**
              * @description Alias of `url`.
              * @example https://example.com/invoice.pdf
              */
-            path?: string;
+            path?: string | null;
             /**
              * @description Content-ID of the file, with or without angle brackets. The HTML can refer to it with a `cid:` URL. The file is
-             *     then shown inline.
+             *     then inline, except for plain text, HTML and messages, which mail clients would add to the displayed text.
              * @example logo
              */
-            content_id?: string;
+            content_id?: string | null;
             /**
              * @description Alias of `content_id`.
              * @example logo
              */
-            contentId?: string;
+            contentId?: string | null;
         };
         EmailTag: {
             /**
@@ -7036,29 +7037,29 @@ export interface components {
              *       "topic": "newsletter"
              *     }
              */
-            unsubscribe?: boolean | {
+            unsubscribe?: (boolean | {
                 /**
                  * @description Id or key of the topic that the link unsubscribes from.
                  * @example newsletter
                  */
                 topic: string;
-            };
+            }) | null;
             /**
              * @description Alias of `unsubscribe.topic`.
              * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
-            topic_id?: string;
+            topic_id?: string | null;
             /**
              * @description Alias of `unsubscribe.topic`.
              * @example top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
              */
-            topicId?: string;
+            topicId?: string | null;
             /**
              * @description The sender: one mailbox, optionally with a display name. Its domain must be verified and enabled for sending.
              *     Required unless the template specifies a sender.
              * @example Shop <shop@example.com>
              */
-            from?: string;
+            from?: string | null;
             /**
              * @description Recipients: one address or a list. At most 50 recipients in total, including cc and bcc.
              * @example [
@@ -7072,46 +7073,46 @@ export interface components {
              *       "accounts@example.org"
              *     ]
              */
-            cc?: string | string[];
+            cc?: (string | string[]) | null;
             /**
              * @description Recipients of a blind copy. They are not visible to other recipients.
              * @example [
              *       "archive@example.com"
              *     ]
              */
-            bcc?: string | string[];
+            bcc?: (string | string[]) | null;
             /**
              * @description Addresses to which replies are sent.
              * @example support@example.com
              */
-            reply_to?: string | string[];
+            reply_to?: (string | string[]) | null;
             /**
              * @description Alias of `reply_to`.
              * @example support@example.com
              */
-            replyTo?: string | string[];
+            replyTo?: (string | string[]) | null;
             /**
              * @description The subject, without line breaks. Required unless the template specifies a subject.
              * @example Your order
              */
-            subject?: string;
+            subject?: string | null;
             /**
              * @description A published template that provides the content instead of `html` and `text`. `from`, `subject` and `reply_to` of
              *     the email override those of the template.
              */
-            template?: components["schemas"]["EmailTemplateBody"];
+            template?: components["schemas"]["EmailTemplateBody"] | null;
             /**
              * @description HTML body, at most 1 MB. Without a template, `html` or `text` is required. If both are given, the recipient's mail
              *     client chooses which one to show.
              * @example <p>It is on its way.</p>
              */
-            html?: string;
+            html?: string | null;
             /**
              * @description Plain-text body, at most 1 MB. If omitted, it is derived from the HTML, unless the HTML exceeds 128 KB. An empty
              *     string means that the email has no plain-text body.
              * @example It is on its way.
              */
-            text?: string;
+            text?: string | null;
             /**
              * @description Custom headers. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are accepted and signed.
              * @example {
@@ -7120,21 +7121,21 @@ export interface components {
              */
             headers?: {
                 [key: string]: string;
-            };
+            } | null;
             /** @description Attachments: at most 20, with at most 10 MB in total after decoding. */
-            attachments?: components["schemas"]["EmailAttachmentBody"][];
+            attachments?: components["schemas"]["EmailAttachmentBody"][] | null;
             /** @description Custom tags, at most 20. They are not sent with the email. */
-            tags?: components["schemas"]["EmailTag"][];
+            tags?: components["schemas"]["EmailTag"][] | null;
             /**
              * @description Time to send the email. Defaults to now. Give a time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (also hours, days), at most 30 days ahead. A time in the past means now. Not allowed in a batch.
              * @example in 5 minutes
              */
-            scheduled_at?: string;
+            scheduled_at?: string | null;
             /**
              * @description Alias of `scheduled_at`.
              * @example in 5 minutes
              */
-            scheduledAt?: string;
+            scheduledAt?: string | null;
         };
         EmailBatchBody: {
             /** @description The emails, 1 to 100. */
@@ -7506,12 +7507,12 @@ export interface components {
              * @description New time to send the email. Give a time of RFC 3339 with its zone, such as 2026-11-21T09:30:00Z, or "in 5 minutes" (also hours, days), at most 30 days ahead. A time in the past means now.
              * @example in 2 hours
              */
-            scheduled_at?: string;
+            scheduled_at?: string | null;
             /**
              * @description Alias of `scheduled_at`.
              * @example in 2 hours
              */
-            scheduledAt?: string;
+            scheduledAt?: string | null;
         };
         EmailRescheduled: {
             /**
@@ -7634,7 +7635,7 @@ export interface components {
              */
             content_type: string;
             /**
-             * @description `inline` if the attachment has a Content-ID to which the HTML can refer, otherwise `attachment`.
+             * @description How the message declares the attachment: `inline`, as part of the HTML, or `attachment`.
              * @example attachment
              * @enum {string}
              */
@@ -7982,7 +7983,7 @@ export interface components {
             domainId?: string;
             /**
              * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. The
-             *     reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400.
+             *     reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400, and so is `b` with a tag.
              *
              *     On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for
              *     every tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the
@@ -23749,12 +23750,12 @@ export interface operations {
     };
     listRollups: {
         parameters: {
-            query?: {
+            query: {
                 /**
                  * @description Object of the rollups: an endpoint (`ep_…`), a destination (`dst_…`) or an application (`app_…`) in the key's
-                 *     environment. Defaults to the whole environment.
+                 *     environment. `GET /v1/metrics/overview` returns the figures of the whole environment.
                  */
-                key?: string;
+                key: string;
                 /**
                  * @description Length of a window. Windows begin at full minutes, hours and days in UTC. They are kept for 7, 90 and 400 days
                  *     respectively.

@@ -79,7 +79,7 @@ const NAME_FIRST: readonly RegExp[] = [
   /^(?=.*\d{4}[年/-]\d).*(?:写道|寫道)\s?[:：]$/,
 ];
 
-/** Pattern of attribution lines with a date or an address. Without these, "On the phone he wrote:" is ordinary text. */
+/** Pattern of attribution lines with a date or an address. Without these, "On the phone Ada wrote:" is ordinary text. */
 const DATED = /\b\d{4}\b|\d[.:/-]\d|@/;
 
 /** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,12 +8,14 @@ import { MailThreads, type ReadAll } from './mail-threads.js';
 
 /** Source of a fake parser that fails on certain messages. The thread, its watchdog and its limits are not faked. */
 const READER = `
+  import { writeFileSync } from 'node:fs';
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (call) => {
     const text = Buffer.from(call.raw).toString();
-    parentPort.postMessage({ kind: 'begun', thread: text === 'hang' ? String(process.pid) : null });
-    if (text === 'spin') for (;;);
-    if (text === 'hang') return;
+    parentPort.postMessage({ kind: 'begun', thread: text.startsWith('hang') ? String(process.pid) : null });
+    if (text.endsWith(' noted')) writeFileSync(new URL(text, import.meta.url), '');
+    if (text.startsWith('spin')) for (;;);
+    if (text.startsWith('hang')) return;
     if (text === 'eat') for (const held = []; ; ) held.push(new Array(1e6).fill(Math.random()));
     if (text === 'throw') setImmediate(() => { throw new Error('In a callback of the parser.'); });
     else parentPort.postMessage({ kind: 'answered', answer: { kind: 'read', signatures: null, message: { subject: text } }, cpuMs: 1, isSpoiled: false });
@@ -24,7 +26,6 @@ const LIMITS = { cpuMsMax: 400, wallMsMax: 800 };
 
 let folder: string;
 let threads: Watched;
-const pace = { isRoomy: true };
 
 class Watched extends MailThreads {
   limits: CallLimits = LIMITS;
@@ -39,7 +40,7 @@ class Watched extends MailThreads {
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'posthorn-reader-'));
   writeFileSync(path.join(folder, 'reader.mjs'), READER);
-  threads = new Watched(pace as MailPace);
+  threads = new Watched({ isRoomy: true } as MailPace);
 });
 
 afterAll(async () => {
@@ -77,19 +78,26 @@ it('a message that the parser neither finishes nor uses CPU time for is a failed
 });
 
 describe('a message that times out while all other threads of its environment are busy', () => {
-  afterEach(() => Object.assign(pace, { isRoomy: true }));
-
   it('is a failed attempt instead of missing capacity, which would be retried forever', async () => {
-    Object.assign(threads, { limits: { cpuMsMax: 60_000, wallMsMax: 7_000 }, waitMsMax: 0 });
-    const other = parse(1, 'hang');
-    Object.assign(threads, { limits: LIMITS });
-    const failing = parse(1, 'spin');
-    await new Promise((resolve) => setTimeout(resolve, LIMITS.cpuMsMax / 4));
-    Object.assign(pace, { isRoomy: false });
+    const roomy = { isRoomy: true };
+    const own = new Watched(roomy as MailPace);
+    const read = (text: string): Promise<unknown> => own.read(1, Buffer.from(text), {});
+    Object.assign(own, { limits: { cpuMsMax: 60_000, wallMsMax: 60_000 }, waitMsMax: 0 });
+    const other = read('hang noted').catch(() => undefined);
+    Object.assign(own, { limits: { cpuMsMax: 4_000, wallMsMax: 60_000 } });
+    const failing = read('spin noted').catch((error: unknown) => error);
+    while (readdirSync(folder).filter((name) => name.includes('noted')).length < 2)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    // The environment may now use one thread, which the other message occupies.
+    roomy.isRoomy = false;
 
-    await expect(failing).rejects.toMatchObject({ message: expect.any(String), cause: { type: 'unavailable' } });
-    await expect(failing).rejects.not.toHaveProperty('type');
-    await expect(other).rejects.not.toHaveProperty('type');
+    expect(await failing).toMatchObject({
+      message: expect.stringMatching(/No thread was free/),
+      cause: { type: 'unavailable' },
+    });
+    expect(await failing).not.toHaveProperty('type');
+    await own.onApplicationShutdown();
+    await other;
   }, 60_000);
 });
 
