@@ -110,7 +110,7 @@ export class DestinationsController {
     description: 'A route or an endpoint of an application sends to the destination. `details.used_by` lists them.',
     schema: { $ref: '#/components/schemas/Error' },
   })
-  @TryAfter('Secrets')
+  @TryAfter('Metrics')
   async deleteDestination(@CurrentTenant() tenant: Tenant, @Param('id') id: string): Promise<void> {
     await this.changes.remove(tenant.environmentId, destinationId(id));
   }

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
@@ -61,6 +61,8 @@ function newestMs(file) {
 }
 
 async function make(folder, template) {
+  // V8 accepts the cache of any source with the same length, and would then run the code of the previous build.
+  rmSync(path.join(folder, 'modules.cache'), { force: true });
   const packing = spawnSync(
     process.execPath,
     [
