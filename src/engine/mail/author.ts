@@ -1,11 +1,14 @@
 import { soleSender } from './allowed-senders.js';
-import { type HeadField, valuesOf } from './message-head.js';
+import { fieldsOf, HEAD_BYTES_MAX, headEndOf, type HeadField, valuesOf } from './message-head.js';
 
 /**
  * Author of a message. `several` includes an ambiguous mailbox. Mail programs differ in which of several authors they
  * display, so the verified author might not be the displayed one.
  */
 export type Author = { kind: 'one'; address: string } | { kind: 'missing' } | { kind: 'several' };
+
+/** Size of a line end and the name of a From header, which the limit may split. */
+const FROM_BYTES = 6;
 
 /**
  * Returns the author. The kind is `one` only for a single From header (RFC 5322, section 3.6.2) with a single mailbox.
@@ -15,6 +18,19 @@ export function authorOf(fields: readonly HeadField[]): Author {
   if (values.every((value) => value === '')) return { kind: 'missing' };
   const address = soleSender(values);
   return address === null ? { kind: 'several' } : { kind: 'one', address };
+}
+
+/**
+ * Returns the author of a message. A further From header behind the part of the header section that Posthorn reads makes
+ * the author ambiguous, because other programs may read it.
+ */
+export function authorIn(raw: Buffer): Author {
+  const head = raw.subarray(0, HEAD_BYTES_MAX);
+  const author = authorOf(fieldsOf(head));
+  if (author.kind !== 'one' || raw.length <= HEAD_BYTES_MAX || headEndOf(head) !== -1) return author;
+  const end = headEndOf(raw);
+  const rest = raw.toString('latin1', HEAD_BYTES_MAX - FROM_BYTES, end === -1 ? raw.length : end);
+  return /[\r\n]from[ \t]*:/i.test(rest) ? { kind: 'several' } : author;
 }
 
 /** Returns whether the message is automatic (RFC 3834). Automatic replies to it are not allowed. */

@@ -18,10 +18,11 @@ const ZONES: ReadonlyMap<string, number> = new Map([
 const CHARACTERS_MAX = 200;
 const DAY = String.raw`(?:[a-z]{2,9}\.?,?\s*)?`;
 const TIME = String.raw`(?<hour>\d{1,2}):(?<minute>\d{1,2})(?::(?<second>\d{1,2})(?:[.,]\d+)?)?(?: ?(?<half>[ap])m\b)?`;
-/** Forms of a date: RFC 5322, its obsolete form with hyphens, `ctime`, and RFC 3339. */
+/** Forms of a date: RFC 5322, its obsolete form with hyphens, `ctime`, JavaScript, and RFC 3339. */
 const FORMS = [
-  String.raw`${DAY}(?<day>\d{1,2})[ -]+(?<month>[a-z]{3})[a-z]{0,6}\.?,?[ -]+(?<year>\d{2,4}),? ${TIME} ?(?<zone>.*)`,
-  String.raw`${DAY}(?<month>[a-z]{3})[a-z]{0,6} (?<day>\d{1,2}),? ${TIME} (?<zone>.*?) ?(?<year>\d{4})`,
+  String.raw`${DAY}(?<day>\d{1,2})\.?[ -]+(?<month>[a-z]{3})[a-z]{0,6}\.?,?[ -]+(?<year>\d{2,4}),? ${TIME} ?(?<zone>.*)`,
+  String.raw`${DAY}(?<month>[a-z]{3})[a-z]{0,6} (?<day>\d{1,2}),? ${TIME} (?:(?<zoneBefore>[a-z]{1,5}|[+-]\d{4}) )?(?<year>\d{4}) ?(?<zone>.*)`,
+  String.raw`${DAY}(?<month>[a-z]{3})[a-z]{0,6} (?<day>\d{1,2}),? (?<year>\d{4}),? ${TIME} ?(?<zone>.*)`,
   String.raw`(?<year>\d{4})-(?<monthNumber>\d{2})-(?<day>\d{2})[t ]${TIME} ?(?<zone>.*)`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
@@ -40,9 +41,11 @@ export function parseMailDate(text: string): Date | null {
   const hour = hourOf(part('hour'), found['half']);
   const midnight = new Date(0).setUTCFullYear(yearOf(found['year'] ?? ''), month, day);
   const isDay = month >= 0 && new Date(midnight).getUTCMonth() === month && day > 0;
-  const offset = offsetMinutes(found['zone'] ?? '');
+  const offset = offsetMinutes(found['zoneBefore'] ?? found['zone'] ?? '');
   if (!isDay || hour > 23 || minute > 59 || second > 60 || offset === null) return null;
-  return new Date(midnight + ((hour * 60 + minute - offset) * 60 + second) * 1_000);
+  const date = new Date(midnight + ((hour * 60 + minute - offset) * 60 + second) * 1_000);
+  // RFC 3339 has years of four digits.
+  return /^\d{4}-/.test(date.toISOString()) ? date : null;
 }
 
 /** Returns the hour of the day. `half` is `a` or `p` for a time of 12 hours. */

@@ -7,6 +7,8 @@ it.each<[string, string[]]>([
   ['<a@b>,<c@d>, <e@f>;', ['<a@b>', '<c@d>', '<e@f>']],
   ['(of Monday) <a@b>', ['<a@b>']],
   ['"Re" <a@b> of today', ['<a@b>']],
+  ['"Ada <ada@x.y>" of Friday <a@b>', ['<a@b>']],
+  ['<"a"@b>', ['<"a"@b>']],
   ['<a@b\t.example> <c d@e>', ['<a@b.example>', '<cd@e>']],
   ['<a@b <c@d>', ['<c@d>']],
   ['<>', []],

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { messageIdsIn } from '#engine/mail/message-ids.js';
 import type { Id } from '#kernel/ids.js';
 import { SentEmails } from '#modules/email/sent-emails.js';
 import { InboxMetrics } from '../inbox.metrics.js';
@@ -57,8 +58,9 @@ export class MessageActions {
 
   /** Returns the sent email that a message answers. Looks up In-Reply-To first, and then References, latest first. */
   private async answeredEmail(environmentId: number, { detail }: Decided): Promise<Id | null> {
-    const thread = [detail.inReplyTo ?? '', ...[...detail.references].reverse()];
-    const own = thread.filter((id) => OWN_MESSAGE_ID.test(id)).slice(0, THREAD_MAX);
+    const thread = [...messageIdsIn(detail.inReplyTo ?? ''), ...[...detail.references].reverse()];
+    const ids = thread.map((id) => (id.startsWith('<') ? id : `<${id}>`));
+    const own = ids.filter((id) => OWN_MESSAGE_ID.test(id)).slice(0, THREAD_MAX);
     return own.length === 0 ? null : this.emails.sentAs(environmentId, own);
   }
 }

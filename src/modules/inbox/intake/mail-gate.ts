@@ -69,7 +69,7 @@ export class MailGate {
     this.fill();
     const taken =
       this.perSecond === Infinity
-        ? Math.max(0, Math.min(max, this.left))
+        ? Math.max(0, Math.floor(Math.min(max, this.left)))
         : this.untilBurst() > 0
           ? 0
           : Math.max(0, Math.min(max, Math.floor(this.tokens)));

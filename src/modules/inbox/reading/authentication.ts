@@ -1,5 +1,5 @@
 import type { NameRecords } from '#egress/name-records.js';
-import { authorOf } from '#engine/mail/author.js';
+import { authorIn } from '#engine/mail/author.js';
 import { type AuthVerdict, authVerdict, bestOf, type DmarcPolicy, type Verdicts } from '#engine/mail/mail-verdicts.js';
 import { fieldsOf, HEAD_BYTES_MAX } from '#engine/mail/message-head.js';
 import { signatureKeyNames } from '#engine/mail/signature-keys.js';
@@ -70,7 +70,7 @@ export async function authenticate(
  * this check, a forger could avoid DMARC by exceeding a limit.
  */
 function unsigned(raw: Buffer): Pick<Signatures, 'from' | 'fromFields' | 'dkim'> {
-  const author = authorOf(fieldsOf(raw.subarray(0, HEAD_BYTES_MAX)));
+  const author = authorIn(raw);
   return { from: author.kind === 'one' ? [author.address] : [], fromFields: author.kind === 'one' ? 1 : 0, dkim: [] };
 }
 

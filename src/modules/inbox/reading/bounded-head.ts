@@ -6,9 +6,12 @@
 const BYTES_MAX = 256 * 1024;
 /** A line end of CR LF counts as two. */
 const LINE_ENDS_MAX = 10_000;
+/** Line ends are white space, too, because mailauth unfolds the header. */
 const SPACES_MAX = 1_000;
 
-const [TAB, LF, CR, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
+const [LF, CR] = [0x0a, 0x0d];
+/** The bytes that `\s` matches in a text with one character per byte. */
+const SPACES: ReadonlySet<number> = new Set([0x09, LF, 0x0b, 0x0c, CR, 0x20, 0xa0]);
 const EMPTY_LINES = ['\n\n', '\n\r\n'].map((mark) => Buffer.from(mark));
 
 /** Throws if the header section exceeds the limits. */
@@ -18,8 +21,8 @@ export function expectBoundedHead(raw: Buffer): void {
   let lineEnds = 0;
   let spaces = 0;
   for (let at = 0; at < end; at += 1) {
-    const byte = raw[at];
-    spaces = byte === SPACE || byte === TAB ? spaces + 1 : 0;
+    const byte = raw[at]!;
+    spaces = SPACES.has(byte) ? spaces + 1 : 0;
     if (byte === CR || byte === LF) lineEnds += 1;
     if (spaces > SPACES_MAX) throw new Error(`The header has more than ${SPACES_MAX} white-space characters in a row.`);
   }

@@ -102,7 +102,8 @@ export async function readParts(raw: Buffer, keeps: Keeps): Promise<MimeMessage>
     parser.on('error', reject);
   });
   parser.on('data', (found) => {
-    if (found.type === 'attachment') tree.receive(found);
+    if (found.type === 'attachment' && !tree.receive(found))
+      parser.destroy(new Error('The parser returned an unknown part.'));
   });
   write(parser, raw);
   await done;
@@ -152,9 +153,16 @@ function write(parser: MailParser, raw: Buffer): void {
   next();
 }
 
+/** A part with its place in the tree. */
+interface Placed {
+  part: Part;
+  level: number;
+  parent: Branch | null;
+}
+
 /** Builds the tree of parts while the parser finds them. */
 class PartTree {
-  private readonly parts = new Map<SplitNode, { part: Part; level: number }>();
+  private readonly parts = new Map<SplitNode, Placed>();
   private readonly outside = new Map<Branch, { chunks: Buffer[]; boundary: Buffer | false }>();
   /** Leaves whose content has not arrived yet. Contents arrive in the order of the leaves. */
   private readonly waiting: { leaf: Leaf; bytesMax: number }[] = [];
@@ -164,11 +172,11 @@ class PartTree {
 
   add(node: SplitNode): void {
     const above = node.parentNode === false ? undefined : this.parts.get(node.parentNode);
-    const parent = above?.part.kind === 'branch' ? above.part : null;
+    const parent = above === undefined ? null : this.branchFor(above);
     const level = (above?.level ?? 0) + 1;
     if (level > LEVELS_MAX) throw new Error(`It has more than ${LEVELS_MAX} levels of parts.`);
     const part = partOf(node, parent);
-    this.parts.set(node, { part, level });
+    this.parts.set(node, { part, level, parent });
     this.root ??= part;
     if (parent !== null) {
       parent.parts.push(part);
@@ -176,6 +184,22 @@ class PartTree {
     }
     if (part.kind === 'leaf') this.waiting.push({ leaf: part, bytesMax: this.keeps(part, parent) });
     else this.outside.set(part, { chunks: [], boundary: node._boundary });
+  }
+
+  /**
+   * Returns the branch for the parts of a node. A node with an invalid type and a boundary, such as `multipart; boundary=x`,
+   * is a leaf with parts. They are then beside the leaf, so that none is lost.
+   */
+  private branchFor(above: Placed): Branch {
+    if (above.part.kind === 'branch') return above.part;
+    above.parent ??= {
+      kind: 'branch',
+      type: 'multipart/mixed',
+      parts: [above.part],
+      headerLines: above.part.headerLines,
+    };
+    if (this.root === above.part) this.root = above.parent;
+    return above.parent;
   }
 
   /**
@@ -187,8 +211,11 @@ class PartTree {
     if (part?.kind === 'branch') this.outside.get(part)?.chunks.push(bytes);
   }
 
-  receive(attachment: AttachmentStream): void {
-    const { leaf, bytesMax } = this.waiting.shift()!;
+  /** Returns false if no leaf waits for content. */
+  receive(attachment: AttachmentStream): boolean {
+    const next = this.waiting.shift();
+    if (next === undefined) return false;
+    const { leaf, bytesMax } = next;
     const kept: Buffer[] = [];
     let left = bytesMax;
     attachment.content.on('data', (chunk: Buffer) => {
@@ -201,6 +228,7 @@ class PartTree {
       if (bytesMax > 0) leaf.content = Buffer.concat(kept);
       attachment.release?.();
     });
+    return true;
   }
 
   finish(): MimeMessage {
@@ -221,7 +249,8 @@ class PartTree {
 
 function partOf(node: SplitNode, parent: Branch | null): Part {
   const headerLines = node.headers.getList();
-  const declared = typeIn(node.contentType || 'text/plain', node.filename !== false);
+  const declared = node.contentType || 'text/plain';
+  // mailparser decides in the same way which parts have content of their own.
   if (declared.startsWith('multipart/')) return { kind: 'branch', type: declared, parts: [], headerLines };
   const header = (name: string): string | null => {
     const line = headerLines.find(({ key }) => key === name)?.line;
@@ -232,7 +261,7 @@ function partOf(node: SplitNode, parent: Branch | null): Part {
   const charset = node.charset || CHARSET_IN_INVALID.exec(node.contentType || '')?.[1];
   return {
     ...textLeaf(headerLines),
-    type: isMessage ? 'message/rfc822' : declared,
+    type: isMessage ? 'message/rfc822' : leafTypeOf(declared, node.filename !== false),
     charset: charset ?? null,
     isFlowed: node.flowed,
     deletesSpace: node.delSp,
@@ -244,11 +273,12 @@ function partOf(node: SplitNode, parent: Branch | null): Part {
 
 /**
  * Returns the type at the start of a content type. Some programs write `text/plain charset=utf-8`, `text/html,
- * charset=utf-8` or `text / plain`. An invalid type is text/plain (RFC 2045, section 5.2), unless the part is a file.
+ * charset=utf-8` or `text / plain`. An invalid type is text/plain (RFC 2045, section 5.2), unless the part is a file. So
+ * is `multipart / mixed`, which the parser does not treat as a multipart.
  */
-function typeIn(contentType: string, isNamed: boolean): string {
+function leafTypeOf(contentType: string, isNamed: boolean): string {
   const [, type, subtype] = TYPE.exec(contentType) ?? [];
-  if (type !== undefined) return `${type}/${subtype}`;
+  if (type !== undefined && type !== 'multipart') return `${type}/${subtype}`;
   return isNamed ? 'application/octet-stream' : 'text/plain';
 }
 

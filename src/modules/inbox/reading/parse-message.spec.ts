@@ -64,14 +64,14 @@ describe('a message', () => {
   it('ids without white space, several headers of one name, and the end of a long thread are kept', async () => {
     const ids = Array.from({ length: 150 }, (_, i) => `<${i}@b.example>`);
     const raw = of(
-      `To: a@in.example\r\nTo: b@in.example\r\nCc: c@in.example\r\nCc: d@in.example\r\nReply-To: e@b.example\r\nReply-To: f@b.example\r\nIn-Reply-To: "Re" <149@b.example> of today\r\nReferences: ${ids.join('')}\r\n\r\nhi`,
+      `To: a@in.example\r\nTo: b@in.example\r\nCc: c@in.example\r\nCc: d@in.example\r\nReply-To: e@b.example\r\nReply-To: f@b.example\r\nIn-Reply-To: "Re" <149@b.example> of today\r\nIn-Reply-To: <x@b.example>\r\nReferences: ${ids.slice(0, 100).join('')}\r\nReferences: ${ids.slice(100).join(',')}\r\n\r\nhi`,
     );
 
     expect(await parseMessage(raw)).toMatchObject({
       to: ['a@in.example', 'b@in.example'],
       cc: ['c@in.example', 'd@in.example'],
       replyTo: ['e@b.example', 'f@b.example'],
-      inReplyTo: '<149@b.example>',
+      inReplyTo: '<149@b.example> <x@b.example>',
       references: [ids[0], ...ids.slice(51)],
       isTruncated: true,
     });
@@ -100,6 +100,34 @@ describe('a message', () => {
     const { text, attachments } = await parseMessage(of(`Content-Type: ${type}\r\n\r\nx\r\n`));
 
     expect([text, attachments.map(({ content_type }) => content_type)]).toEqual([null, [shown]]);
+  });
+
+  it.each([
+    'multipart/; boundary=x',
+    'multipart//mixed; boundary=x',
+    'multipart / mixed; boundary=x',
+    '(c)multipart /mixed; boundary=x',
+    'multipart; boundary=x',
+    'multipart/; boundary=x; name=foo',
+    'text; boundary=x',
+    'text/plain; boundary=x',
+  ])('no part of a part with the content type %j is lost or gets the content of another', async (type) => {
+    const file = (name: string): string =>
+      `Content-Type: application/pdf; name=${name}.pdf\r\nContent-Disposition: attachment\r\n\r\nPDF-${name}\r\n`;
+    const texts = '--x\r\n\r\nhello\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>hi</p>\r\n--x\r\n';
+    const inner = `Content-Type: ${type}\r\n\r\n${texts}${file('a')}--x--\r\n`;
+    const nested = `Content-Type: multipart/mixed; boundary=o\r\n\r\n--o\r\n${inner}--o\r\n${file('b')}--o\r\n${file('c')}--o--\r\n`;
+
+    for (const [raw, names] of [
+      [inner, ['a']],
+      [nested, ['a', 'b', 'c']],
+    ] as const) {
+      const { text, html, attachments, parseError } = await parseMessage(of(raw));
+      expect([text, html, parseError]).toEqual(['hello\nhi', expect.stringContaining('<p>hi</p>'), null]);
+      expect(attachments.map(({ filename }) => filename)).toEqual(names.map((name) => `${name}.pdf`));
+      for (const [i, name] of names.entries())
+        expect(Buffer.from((await attachmentOf(of(raw), i))!.content).toString()).toBe(`PDF-${name}`);
+    }
   });
 
   it('comments, routes and obsolete white space are no part of addresses', async () => {

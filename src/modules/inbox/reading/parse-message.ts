@@ -59,15 +59,15 @@ export async function parseMessage(raw: Buffer, { isSent } = { isSent: false }):
 type FromHeaders = 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'inReplyTo' | 'references' | 'date';
 
 function headed(headers: PartHeaders, cutter: Cutter): Pick<ParsedMessage, FromHeaders> {
-  const inReplyTo = messageIdsIn(headers.words('in-reply-to') ?? '')[0];
+  const inReplyTo = headers.allWords('in-reply-to').flatMap(messageIdsIn).join(' ');
   return {
     from: cutter.line(shownList(addressesIn(headers.wordsInUtf8('from')[0] ?? '')).join(', '), ADDRESS_BYTES_MAX),
     to: cutter.addresses(headers.wordsInUtf8('to').flatMap(addressesIn)),
     cc: cutter.addresses(headers.wordsInUtf8('cc').flatMap(addressesIn)),
     replyTo: cutter.addresses(headers.wordsInUtf8('reply-to').flatMap(addressesIn)),
     subject: cutter.line(headers.words('subject') ?? '', SUBJECT_BYTES_MAX),
-    inReplyTo: inReplyTo === undefined ? null : cutter.line(inReplyTo, ADDRESS_BYTES_MAX),
-    references: cutter.thread(messageIdsIn(headers.words('references') ?? '')),
+    inReplyTo: inReplyTo === '' ? null : cutter.line(inReplyTo, ADDRESS_BYTES_MAX),
+    references: cutter.thread(headers.allWords('references').flatMap(messageIdsIn)),
     date: parseMailDate(headers.first('date') ?? '')?.toISOString() ?? null,
   };
 }

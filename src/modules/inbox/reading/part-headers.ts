@@ -37,6 +37,11 @@ export class PartHeaders {
     return value === null ? null : decodeWords(value);
   }
 
+  /** Returns the unfolded values of all headers named `name`, with encoded words decoded. */
+  allWords(name: string): string[] {
+    return this.lines.filter(({ key }) => key === name).map(({ line }) => decodeWords(this.valueOf(line)));
+  }
+
   /** Returns the unfolded values of all headers named `name`, with encoded words rewritten in UTF-8. */
   wordsInUtf8(name: string): string[] {
     return this.lines.filter(({ key }) => key === name).map(({ line }) => wordsInUtf8(this.valueOf(line)));

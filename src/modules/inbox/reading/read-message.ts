@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RememberedRecords } from '#egress/remembered-records.js';
-import { authorOf, isAutoSubmitted } from '#engine/mail/author.js';
+import { authorIn, isAutoSubmitted } from '#engine/mail/author.js';
 import { noReplyReason } from '#engine/mail/auto-reply.js';
 import { cleanLine } from '#engine/mail/clean-text.js';
 import { noForwardReason } from '#engine/mail/forward-trace.js';
@@ -93,7 +93,7 @@ export function undecided(message: WaitingMessage, parseError: string): Decided 
 
 function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
   const fields = fieldsOf(raw.subarray(0, HEAD_BYTES_MAX));
-  const author = authorOf(fields);
+  const author = authorIn(raw);
   const auth = authOf(verdicts.dmarc, author);
   const { sizeBytes, reason, allowedSenders, maxSizeBytes, aliasId, address, envelopeFrom, envelopeTo } = message;
   const header = (name: string, bytesMax: number): string => cleanLine(valuesOf(fields, name)[0] ?? '', bytesMax).text;
