@@ -21,6 +21,12 @@ it('does not overflow the stack with a deeply nested body', () => {
   expect(prototypeFaults(JSON.parse(deep) as object)).toHaveLength(1);
 });
 
+it('cuts the paths of a deeply nested body, which would be many times larger than the body', () => {
+  const deep = `${'['.repeat(100_000)}${Array(60).fill('{"__proto__":1}').join()}${']'.repeat(100_000)}`;
+
+  expect(JSON.stringify(prototypeFaults(JSON.parse(deep) as object)).length).toBeLessThan(20_000);
+});
+
 it('stops after fifty faults', () => {
   expect(prototypeFaults(JSON.parse(`[${Array(100).fill('{"__proto__":1}').join()}]`) as object)).toHaveLength(50);
 });

@@ -23,6 +23,14 @@ export interface Fault {
   check?: 'schema' | 'connectivity';
 }
 
+/** Maximum length of the path of a fault. Names and the depth of fields are chosen by the client. */
+const PATH_CHARACTERS_MAX = 300;
+
+/** Returns a path, cut after the maximum length with an ellipsis. */
+export function shownPath(path: string): string {
+  return path.length <= PATH_CHARACTERS_MAX ? path : `${path.slice(0, PATH_CHARACTERS_MAX - 1)}…`;
+}
+
 /**
  * An error that is returned to the caller. The message says what happened and what to do next, and contains no secret.
  */
@@ -63,7 +71,7 @@ export const conflict = (message: string, details?: Record<string, unknown>): Ap
  * otherwise `schema`.
  */
 export function invalid(faults: readonly Fault[]): ApiError {
-  const fields = faults.map(({ path, message }) => ({ path, message }));
+  const fields = faults.map(({ path, message }) => ({ path: shownPath(path), message }));
   const [first] = faults;
   if (first && faults.every(({ check }) => check === 'connectivity')) {
     return new ApiError('validation_failed', first.message, { check: 'connectivity', fields });
