@@ -7,5 +7,7 @@ const OCTETS = 'application/octet-stream';
 /** Returns the media type that the extension of a file name stands for. Null if the extension is unknown. */
 export function typeOfFilename(filename: string): string | null {
   const type = detectMimeType(filename);
+  // The library gives web archives (.mht) the type of an email.
+  if (type.startsWith('message/') && !/\.eml$/i.test(filename)) return null;
   return type !== OCTETS && LEAF_TYPE.test(type) ? type : null;
 }
