@@ -153,6 +153,48 @@ describe('the reply in a text', () => {
   });
 });
 
+describe('an ambiguous text', () => {
+  it.each([
+    '12.03.2026 10:00 the following error occurred for <user@example.com>:\nFatal error 17. Please help.',
+    '2026-03-12 10:00:01 Delivery to <user@example.com>:\n550 rejected\nWhat does it mean?',
+    'пт, 13 марта 2026 г. в 10:00 произошла ошибка для <user@example.com>:\nПомогите.',
+    'Friday, 13 March 2026, 10:00 the delivery failed for <user@example.com>:\nPlease help.',
+    'Op 12-3-2026 heeft uw collega geschreven dat:\nalles ok is. Dat klopt niet.',
+    'I see this in the log:\n---- at 12:00 the server wrote ----\nERROR 5. Please help',
+    'I see this in the log:\n---- On 12 March 2026 at 12:00 the server wrote ----\nERROR 5. Please help',
+    'The texts:\n--- Original ---\none\n--- Copy ---\ntwo',
+    'Where was it sent from?\nSent with Android',
+    'Am 12.3.2026 schrieb ich Ihnen Folgendes:\nMein Gerät ist kaputt.',
+    'Am 12.03.2026 um 10:00 schrieb ich Ihnen Folgendes:\nMein Gerät ist kaputt.',
+    'On the 3rd of May 2026 you wrote:\nthat it is free.',
+    'On 3 May 2026 at 10:00 the server wrote:\nERROR 5.',
+    'On the form, Ada <ada@example.com> wrote:\nplease call me.',
+    'My colleague Ada <ada@example.com> wrote:\nplease call me.',
+    'Le 12/03/2026 votre collègue a écrit :\nAppelez-moi.',
+    'Il giorno 12.3.2026 il tecnico ha scritto:\nChiamami.',
+    'Den 12.3.2026 skrev jeg til jer om følgende:\nRing til mig.',
+    'El 12/03/2026 su colega escribió:\nLlámeme.',
+    'Em 12/03/2026 seu colega escreveu:\nLigue-me.',
+    '2026年3月12日您的同事写道：\n请回复。',
+    'To reproduce:\nFrom: a@b.c\nTo: d@e.f\nSubject: test\nand then the server crashes. Why?',
+    'To reproduce:\nFrom: a@b.c\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
+    'To reproduce:\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
+    'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes. Why?',
+  ])('stays: %j', (text) => {
+    expect(replyParts(text)).toEqual({ reply: text, signature: null });
+  });
+
+  it('text below the quote is not part of the signature above the quote', () => {
+    const text = 'Question 1\n-- \nAda\n\nOn 5 Jan 2026, Bob <b@x.y> wrote:\n> old\n\nand my answer below the quote';
+
+    expect(replyParts(text)).toEqual({
+      reply: 'Question 1\n-- \nAda\n\n\nand my answer below the quote',
+      signature: null,
+    });
+    expect(replyParts(`${text}\n-- \nAda`).signature).toBe('Ada');
+  });
+});
+
 describe('the first line of an attribution', () => {
   it.each<[string, string]>([
     ['a date first', `On Fri, 21 Nov 2026 at 09:30, ${ADA} wrote:`],

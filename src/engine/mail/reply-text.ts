@@ -16,6 +16,12 @@ const HEADER_LINES_MIN = 3;
 const PLAIN_HEADER_LINES_MIN = 4;
 
 const ADDRESS = String.raw`<\s?[^<>\s]+@[^<>\s]+\s?>`;
+/** Word of a name: a capitalized word, a word of a script without capitals, or a particle such as "van". */
+const NAME_WORD = String.raw`(?:[\p{Lu}\p{Lt}\p{Lo}][\p{L}\p{M}\d.'’&|_-]*|v[ao]n|de[rlns]?|d[aiou]s?|l[ae]|el|al|bin|of|via|&)`;
+/** Name in front of an address. Without these limits, "an error occurred for <ada@example.com>:" is a name, too. */
+const NAME = String.raw`(?:"[^"]{1,80}"|'[^']{1,80}'|${NAME_WORD}(?:,?\s(?:${NAME_WORD}|\([^()]{1,40}\))){0,5})`;
+/** Time, name and address at the end of attribution lines without a verb. */
+const TIME_AND_SENDER = String.raw`\d[:.]\d\d(?:[:.]\d\d)?(?:\s?[AP]M)?(?:\s?[A-Z]{3,4})?(?:\s?[+-]\d\d?:?\d\d)?(?:\s(?:от|from))?\s?[,，、]?\s?(?:${NAME}\s?)?${ADDRESS}`;
 /** Verbs of attribution lines that start with a name. */
 const WROTE = String.raw`(?:wrote|writes|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:a|\(a\))?|napsala?|пишет|написала?|пише|написав|şunları yazdı|ezt írta|a scris)`;
 
@@ -39,7 +45,7 @@ const DATE_FIRST: readonly RegExp[] = [
   // Italian: "Il giorno ven 21 nov 2026 alle ore 09:30 Ada <ada@example.com> ha scritto:"
   /^(?:Il|In data)\b.*\bha scritto:$/i,
   // Dutch: "Op vr 21 nov 2026 om 09:30 schreef Ada <ada@example.com>:"
-  /^Op\b(?=.*\b(?:schreef|geschreven)\b).*:$/i,
+  /^Op\b.*\b(?:schreef\b.*|geschreven):$/i,
   // Swedish, Norwegian, Danish: "Den fre 21 nov. 2026 kl 09:30 skrev Ada <ada@example.com>:"
   /^(?:Den|På|\d{1,2}\.?|man\.?|tirs?\.?|ons\.?|tors?\.?|fre\.?|lør\.?|søn\.?)\s(?=.*\bskrev\b).*:$/i,
   // Finnish: "pe 21. marrask. 2026 klo 9.30 Ada (ada@example.com) kirjoitti:"
@@ -50,12 +56,12 @@ const DATE_FIRST: readonly RegExp[] = [
   // Czech, Slovak: "pá 21. 11. 2026 v 9:30 odesílatel Ada <ada@example.com> napsal:"
   /^(?:Dne|Dňa|\d|(?:po|út|ut|st|čt|št|pá|pi|so|ne)[.,]?\s).*\b(?:napsal|napísal)(?:a|\(a\))?:$/i,
   // Russian, Ukrainian: "пт, 21 нояб. 2026 г. в 09:30, Ada <ada@example.com>:"
-  /^(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}(?=(.*?\d{4}))\1.*<[^<>\s]+@[^<>\s]+>:$/iu,
+  new RegExp(`^(?:[Пп]н|[Вв]т|[Сс]р|[Чч]т|[Пп]т|[Сс]б|[Вв]с|[Нн]д)\\P{L}(?=.*\\d{4}).{0,40}${TIME_AND_SENDER}:$`, 'u'),
   /^(?:\d|(?:пн|вт|ср|чт|пт|сб|вс|нд)\P{L}).*\P{L}(?:пишет|написала?|написал\(а\)|пише|написав|написав\(ла\)):$/iu,
   // Mail.ru: "Суббота, 21 ноября 2026, 9:30 +03:00 от Ada <ada@example.com>:"
   new RegExp(
-    `^(?:понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|(?:mon|tues|wednes|thurs|fri|satur|sun)day),\\s\\d(?=.*\\d{4}).*${ADDRESS}:$`,
-    'i',
+    `^(?:[Пп]онедельник|[Вв]торник|[Сс]реда|[Чч]етверг|[Пп]ятница|[Сс]уббота|[Вв]оскресенье|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day),\\s\\d(?=.*\\d{4}).{0,40}${TIME_AND_SENDER}:$`,
+    'u',
   ),
   // Korean: "2026년 11월 21일 (토) 오전 9:30, Ada <ada@example.com>님이 작성:"
   /^\d{4}[년.](?=.*\d:\d).*(?:작성|님이 쓴 글)\s?:$/,
@@ -64,13 +70,16 @@ const DATE_FIRST: readonly RegExp[] = [
   // Romanian: "În vin., 21 nov. 2026 la 09:30, Ada <ada@example.com> a scris:"
   /^(?:În|Pe|(?:lun|mar|mie|joi|vin|sâm|dum)\.?,)\s.*\sa scris:$/i,
   // Numeric dates, Japanese: "2026年11月21日(土) 9:30 Ada <ada@example.com>:"
-  new RegExp(`^(?=\\d)(?=.*\\d{4})(?=.*\\d[:.]\\d\\d).*${ADDRESS}(?:の(?:メール|メッセージ))?\\s?[:：]$`),
+  new RegExp(
+    `^(?=\\d)(?=.*\\d{4})(?:[\\d\\s.,/()（）-]|\\p{Lo}|\\p{Ll}{1,3}(?!\\p{L})){0,40}${TIME_AND_SENDER}(?:の(?:メール|メッセージ))?\\s?[:：]$`,
+    'u',
+  ),
 ];
 
 /** Patterns of attribution lines that start with a name, or with an unknown word. */
 const NAME_FIRST: readonly RegExp[] = [
   // "Ada <ada@example.com> wrote:", "Ada <ada@example.com> schrieb am Freitag, 21. November 2026 um 09:30:00 MEZ:"
-  new RegExp(`^[^<>:]*${ADDRESS}\\s${WROTE}(?:\\s(?=.*\\d).*)?\\s?:$`, 'i'),
+  new RegExp(`^(?:${NAME}\\s)?${ADDRESS}\\s${WROTE}(?:\\s(?=.*\\d).*)?\\s?:$`, 'u'),
   // Dutch, Finnish: "Ada schreef op 2026-11-21 09:30:"
   /^[^<>:]*\s(?:schreef op|kirjoitti)\s\d[\d./-]{5,}\s(?:klo\s)?\d[\d.:]+:$/i,
   // Turkish: "Ada <ada@example.com>, 21 Kas 2026 Cum, 09:30 tarihinde şunu yazdı:"
@@ -79,16 +88,29 @@ const NAME_FIRST: readonly RegExp[] = [
   /^(?=.*\d{4}[年/-]\d).*(?:写道|寫道)\s?[:：]$/,
 ];
 
-/** Pattern of attribution lines with a date or an address. Without these, "On the phone Ada wrote:" is ordinary text. */
-const DATED = /\b\d{4}\b|\d[.:/-]\d|@/;
+const DATE = /\b(?:19|20)\d\d(?!\d)|\d[./-]\s?\d{1,2}[./-]/;
+const TIME = /(?<![\d.:])\d{1,2}(?::\d\d|\.\d\d(?![\d.]))/;
+/** A name directly before or after the verb. "The server wrote:" and "Am Montag schrieb ich:" have none. */
+const NAMED =
+  /[\p{Lu}\p{Lo}"'’][^\s]*,?\s(?:(?:wrote|a écrit|escribió|escreveu|ha scritto|schreef op|geschreven|kirjoitti|napísal|napsal|napisał|pisze|пишет|написал|пише|написав|yazdı|írta|a scris)(?!\p{L}{2})|skrev\s?:)|\s(?:schrieb|schreef|skrev)\s["'\p{Lu}]|[\p{L}"]\s?(?:写道|寫道|님이 작성|님이 쓴 글)|\p{L}\s작성/u;
 
 /** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */
 const SEPARATORS =
-  /^(?:[-_]{2,}\s*(?:Original|Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Oprindelig besked|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Původní e-mail|Pôvodná správa|Eredeti üzenet|Mesaj original|Исходное сообщение|Пересылаемое сообщение|Оригінальне повідомлення|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|-{3,}\s?[^-\s].{0,300}\swrote\s?-{3,}|_{20,}|-{20,})$/i;
+  /^(?:[-_]{2,}\s*(?:Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Oprindelig besked|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Původní e-mail|Pôvodná správa|Eredeti üzenet|Mesaj original|Исходное сообщение|Пересылаемое сообщение|Оригінальне повідомлення|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|-{10,}\s?Original\s?-{10,}|_{20,}|-{20,})$/i;
 
-/** Header names above a quoted message in Outlook: From, Sent, To, Cc, Subject and Date, by language. */
-const QUOTED_HEADER =
-  /^\*?(?:From|Sent|To|Cc|Subject|Date|Von|Gesendet|An|Betreff|Datum|De|Envoyé(?: le)?|À|Objet|Enviado(?: el)?|Para|Asunto|Fecha|Enviada em|Assunto|Data|Da|Inviato|A|Oggetto|Van|Verzonden|Aan|Onderwerp|Från|Skickat|Till|Ämne|Fra|Sendt|Til|Emne|Lähettäjä|Lähetetty|Vastaanottaja|Aihe|Od|Wysłano|Do|Temat|Odesláno|Komu|Předmět|Odoslané|Predmet|Feladó|Elküldve|Címzett|Tárgy|De la|Trimis|Către|Subiect|От|Отправлено|Дата|Кому|Тема|Від|Надіслано|Kimden|Gönderen|Tarih|Gönderildi|Kime|Konu|差出人|送信日時|日時|宛先|件名|发件人|发送时间|日期|收件人|主题|寄件者|寄件日期|收件者|主旨|보낸 사람|보낸 날짜|날짜|받는 사람|제목)(?:\*?\s?:\*?\s|\s?：|\s:)/i;
+/** Separator line of Zoho: "---- On Sat, 21 Nov 2026 09:30:00 +0100 ada@example.com wrote ----". */
+const ZOHO = /^-{3,}\s?(On\s.{0,300}\swrote)\s?-{3,}$/;
+
+/** Header names above a quoted message in Outlook, by language. */
+const FROM = String.raw`From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|Feladó|De la|От|Від|Kimden|Gönderen|差出人|发件人|寄件者|보낸 사람`;
+const SENT = String.raw`Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el)?|Fecha|Enviada em|Data|Inviato|Verzonden|Skickat|Sendt|Lähetetty|Wysłano|Odesláno|Odoslané|Elküldve|Trimis|Отправлено|Дата|Надіслано|Tarih|Gönderildi|送信日時|日時|发送时间|日期|寄件日期|보낸 날짜|날짜`;
+const TO_OR_SUBJECT = String.raw`To|Cc|Subject|An|Betreff|À|Objet|Para|Asunto|Assunto|A|Oggetto|Aan|Onderwerp|Till|Ämne|Til|Emne|Vastaanottaja|Aihe|Do|Temat|Komu|Předmět|Predmet|Címzett|Tárgy|Către|Subiect|Кому|Тема|Kime|Konu|宛先|件名|收件人|主题|收件者|主旨|받는 사람|제목`;
+const headerPattern = (names: string): RegExp => new RegExp(`^\\*?(?:${names})(?:\\*?\\s?:\\*?\\s|\\s?：|\\s:)`, 'i');
+const QUOTED_HEADER = headerPattern(`${FROM}|${SENT}|${TO_OR_SUBJECT}`);
+const FROM_HEADER = headerPattern(FROM);
+const SENT_HEADER = headerPattern(SENT);
+/** Maximum number of lines of quoted headers. */
+const QUOTED_HEADER_LINES_MAX = 12;
 
 /** Maximum length of the line that a phone adds. */
 const PHONE_CHARACTERS_MAX = 200;
@@ -120,8 +142,8 @@ const NOTICE_WORD = /confiden|privileged|vertraulich|riservat|vertrouwelijk|viru
  */
 export function replyParts(text: string): ReplyParts {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
-  const own = withoutQuotes(lines.slice(0, quotedTailAt(lines)));
-  const { from, text: signatureFrom } = signatureOf(own);
+  const { own, lastFrom } = withoutQuotes(lines.slice(0, quotedTailAt(lines)));
+  const { from, text: signatureFrom } = signatureOf(own, lastFrom);
   const signature = own.slice(signatureFrom).join('\n').trim();
   return { reply: own.slice(0, from).join('\n').trim(), signature: signature === '' ? null : signature };
 }
@@ -134,23 +156,52 @@ function quotedTailAt(lines: readonly string[]): number {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
     if (line === '') continue;
-    if (SEPARATORS.test(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1))) return at;
-    if (QUOTED_HEADER.test(line) && hasQuotedHeaders(lines, at)) return at;
+    if (isSeparator(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1, true))) return at;
+    const isExample = at > 0 && /[:：]\s*$/.test(lines[at - 1]!);
+    if (!isExample && FROM_HEADER.test(line) && hasQuotedHeaders(lines, at, false)) return at;
     const length = introductionAt(lines, at);
-    if (length > 0 && !isFollowedByQuote(lines, at + length) && DATED.test(lines.slice(at, at + length).join(' ')))
-      return at;
+    if (length > 0 && !isFollowedByQuote(lines, at + length) && isCertain(lines.slice(at, at + length))) return at;
   }
   return lines.length;
 }
 
-function hasQuotedHeaders(lines: readonly string[], from: number): boolean {
+function isSeparator(line: string): boolean {
+  const introduction = ZOHO.exec(line)?.[1];
+  return introduction === undefined ? SEPARATORS.test(line) : isCertain([introduction]);
+}
+
+/**
+ * Returns whether an attribution line introduces a quote even if no line with `>` follows. It must name a sender and a
+ * date. "On the 3rd of May 2026 you wrote:" may be the customer's own text.
+ */
+function isCertain(introduction: readonly string[]): boolean {
+  const line = introduction.map((part) => part.trim()).join(' ');
+  const isDated = DATE.test(line);
+  if (line.includes('@')) return isDated || NAME_FIRST.some((pattern) => pattern.test(line));
+  return isDated && TIME.test(line) && NAMED.test(line);
+}
+
+/** Returns whether a line may continue a list of recipients. */
+const isContinuation = (line: string): boolean => /^\s|[@;]/.test(line);
+
+/**
+ * Returns whether quoted headers start at `from`. Without a separator above them, they must name a sender and a date,
+ * and a blank line must follow: a customer may paste headers as an example.
+ */
+function hasQuotedHeaders(lines: readonly string[], from: number, isSeparated: boolean): boolean {
   const headers: string[] = [];
-  for (const line of lines.slice(from, from + 8)) {
-    if (QUOTED_HEADER.test(line.trim())) headers.push(line);
-    else if (line.trim() === '' && headers.length > 0) break;
+  let isClosed = from + QUOTED_HEADER_LINES_MAX >= lines.length;
+  for (const line of lines.slice(from, from + QUOTED_HEADER_LINES_MAX)) {
+    const isBlank = line.trim() === '';
+    if (QUOTED_HEADER.test(line.trim())) headers.push(line.trim());
+    else if (isBlank ? headers.length > 0 : !isContinuation(line)) {
+      isClosed = isBlank;
+      break;
+    }
   }
   const required = headers.some((line) => line.includes('@')) ? HEADER_LINES_MIN : PLAIN_HEADER_LINES_MIN;
-  return headers.length >= required;
+  if (headers.length < required || isSeparated) return headers.length >= required;
+  return isClosed && headers.some((line) => FROM_HEADER.test(line)) && headers.some((line) => SENT_HEADER.test(line));
 }
 
 /**
@@ -187,36 +238,47 @@ function isFollowedByQuote(lines: readonly string[], from: number): boolean {
   return next?.startsWith('>') ?? false;
 }
 
-/** Returns the lines without those that start with `>`, and without the attribution lines directly above them. */
-function withoutQuotes(lines: readonly string[]): string[] {
+/**
+ * Returns the lines without those that start with `>`, and without the attribution lines directly above them.
+ * `lastFrom` is the index of the first line with text below the last quote that has text below it.
+ */
+function withoutQuotes(lines: readonly string[]): { own: string[]; lastFrom: number } {
   const own: string[] = [];
+  let lastFrom = 0;
+  let isBelowQuote = false;
   for (let at = 0; at < lines.length; at += 1) {
-    if (lines[at]!.startsWith('>')) continue;
-    const length = introductionAt(lines, at);
-    if (length > 0 && isFollowedByQuote(lines, at + length)) at += length - 1;
-    else own.push(lines[at]!);
+    const isQuote = lines[at]!.startsWith('>');
+    const length = isQuote ? 1 : introductionAt(lines, at);
+    if (isQuote || (length > 0 && isFollowedByQuote(lines, at + length))) {
+      isBelowQuote = true;
+      at += length - 1;
+      continue;
+    }
+    if (isBelowQuote && lines[at]!.trim() !== '') [lastFrom, isBelowQuote] = [own.length, false];
+    own.push(lines[at]!);
   }
-  return own;
+  return { own, lastFrom };
 }
 
 /**
  * Returns the line indexes at which the signature starts: `from` with its separator, `text` without it. Both are the
- * number of lines if there is no signature. A separator is `-- ` (RFC 3676, section 4.3), with or without the space, or
- * a line that phones add at the end.
+ * number of lines if there is no signature at or below `first`. A separator is `-- ` (RFC 3676, section 4.3), with or
+ * without the space, or a line that phones add at the end.
  */
-function signatureOf(lines: readonly string[]): { from: number; text: number } {
+function signatureOf(lines: readonly string[], first: number): { from: number; text: number } {
   const last = lines.findLastIndex((line) => line.trim() !== '');
-  for (let at = last; at >= 0 && at > last - SIGNATURE_LINES_MAX; at -= 1)
+  for (let at = last; at >= first && at > last - SIGNATURE_LINES_MAX; at -= 1)
     if (/^--\s?$/.test(lines[at]!)) return { from: at, text: at + 1 };
-  const from = phoneLineAt(lines, last);
+  const from = phoneLineAt(lines, first, last);
   return { from, text: from };
 }
 
 /** Returns the index of the first line that a phone added. Only blank lines, further such lines or a notice follow. */
-function phoneLineAt(lines: readonly string[], last: number): number {
+function phoneLineAt(lines: readonly string[], first: number, last: number): number {
   let end = lines.length;
-  for (let at = last; at >= 0 && at > last - SIGNATURE_LINES_MAX; at -= 1) {
-    if (!isPhoneLine(lines[at]!)) continue;
+  for (let at = last; at >= first && at > last - SIGNATURE_LINES_MAX; at -= 1) {
+    // Below a question, "Sent with Android" may be the answer.
+    if (!isPhoneLine(lines[at]!) || /[?？]\s*$/.test(lines[at - 1] ?? '')) continue;
     const below = lines
       .slice(at + 1, end)
       .join('\n')
