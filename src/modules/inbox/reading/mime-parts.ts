@@ -127,9 +127,9 @@ function parserFor(tree: PartTree): MailParser {
   parser.processChunk = (chunk, done) => {
     try {
       if (chunk.type === 'node') {
-        tree.add(chunk);
+        const part = tree.add(chunk);
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
-        if (isUuencode(chunk.encoding)) chunk.getDecoder = () => new UuencodeDecoder();
+        if (isUuencode(chunk.encoding)) chunk.getDecoder = () => new UuencodeDecoder(isShownAsText(part));
       } else tree.keepOutside(chunk.node, chunk.value);
     } catch (error) {
       return done(error as Error);
@@ -138,6 +138,13 @@ function parserFor(tree: PartTree): MailParser {
   };
   return parser;
 }
+
+/** Returns whether a part may be displayed as text, so that its decoder must not remove any line. */
+const isShownAsText = (part: Part): boolean =>
+  (part.type === 'text/plain' || part.type === 'text/html') &&
+  part.kind === 'leaf' &&
+  !part.isNamed &&
+  (part.disposition === null || part.disposition === 'inline');
 
 /** Writes the message in chunks. Waits whenever the parser's buffer is full. */
 function write(parser: MailParser, raw: Buffer): void {
@@ -170,7 +177,7 @@ class PartTree {
 
   constructor(private readonly keeps: Keeps) {}
 
-  add(node: SplitNode): void {
+  add(node: SplitNode): Part {
     const above = node.parentNode === false ? undefined : this.parts.get(node.parentNode);
     const parent = above === undefined ? null : this.branchFor(above);
     const level = (above?.level ?? 0) + 1;
@@ -184,6 +191,7 @@ class PartTree {
     }
     if (part.kind === 'leaf') this.waiting.push({ leaf: part, bytesMax: this.keeps(part, parent) });
     else this.outside.set(part, { chunks: [], boundary: node._boundary });
+    return part;
   }
 
   /**

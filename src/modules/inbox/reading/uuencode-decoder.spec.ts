@@ -22,7 +22,7 @@ const WITH_BACKQUOTES = [
 ];
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const body = (lines: readonly string[], lineEnd = '\r\n'): string => lines.map((line) => line + lineEnd).join('');
-const decoded = (text: string): Buffer => decodeUuencoded(Buffer.from(text, 'latin1'));
+const decoded = (text: string, isText = false): Buffer => decodeUuencoded(Buffer.from(text, 'latin1'), isText);
 
 describe('a uuencoded body', () => {
   it.each<[string, string]>([
@@ -37,6 +37,7 @@ describe('a uuencoded body', () => {
     ['without `end`, with a footer', body(['begin 644 a.bin', ...WITH_BACKQUOTES, '', '-- ', 'A list, 2026'])],
     ['without `begin`', body([...WITH_BACKQUOTES, '`', 'end'])],
     ['without `begin` and `end`', body(WITH_SPACES)],
+    ['without `begin`, below an empty line', body(['', ...WITH_SPACES])],
     ['with other lines', body(['begin 644 a.bin', WITH_SPACES[0]!, 'no data', ...WITH_SPACES.slice(1), '`', 'end'])],
   ])('%s is decoded byte for byte', (_what, text) => {
     expect(decoded(text)).toEqual(BYTES);
@@ -64,14 +65,57 @@ describe('a uuencoded body', () => {
     'Hello,\r\n\r\nyes.\r\n',
     'HELLO\r\n',
     'begin now\r\n',
+    '!80\r\n',
+    'HELLO\r\nend\r\n',
+    'MY ORDER 4711 IS LATE, SO I WANT A REFUND NOW.\r\nTHANKS\r\n',
+    `Dear team,\r\n${WITH_BACKQUOTES[0]!}\r\nis the line.\r\n`,
+    `${body(WITH_BACKQUOTES)}Regards\r\n`,
+    'begin 100 orders were late.\r\nPlease refund them.\r\n',
   ])('a body that is not encoded stays: %j', (text) => {
+    expect(decoded(text, false).toString()).toBe(text);
+    expect(decoded(text, true).toString()).toBe(text);
+  });
+
+  it.each(['begin 100\r\nend\r\n', 'begin 100\r\n`\r\n', 'begin 100\r\n\r\nend\r\n'])(
+    'text without data stays: %j',
+    (text) => {
+      expect(decoded(text, true).toString()).toBe(text);
+    },
+  );
+
+  it('text keeps its lines outside the encoded lines', () => {
+    const [above, below] = ['Dear team,\r\n\r\n', 'Regards, and please also refund order 8.\r\n'];
+    const short = 'begin 644 a.txt\r\n$86)C9```\r\n`\r\nend\r\n';
+
+    expect(decoded(above + short + below, true).toString()).toBe(`${above}abcd${below}`);
+    expect(decoded(above + short + below + short + above, true).toString()).toBe(`${above}abcd${below}abcd${above}`);
+    expect(decoded(`begin 644 a\r\n${body(WITH_BACKQUOTES)}${below}`, true)).toEqual(
+      Buffer.concat([BYTES, Buffer.from(below)]),
+    );
+    expect(decoded(`begin 644 a\r\nNO DATA\r\n${below}`, true).toString()).toBe(`begin 644 a\r\nNO DATA\r\n${below}`);
+  });
+
+  it('a file stays if most of its lines are not encoded', () => {
+    const text = `One line.\r\nAnother line.\r\nbegin 644 a.txt\r\n$86)C9\u0060\u0060\u0060\r\nend\r\nand a line below.\r\n`;
+
     expect(decoded(text).toString()).toBe(text);
   });
 
-  it('lines without their spaces never grow beyond the body', () => {
-    const text = `begin 644 a\n${'M\n'.repeat(1_000)}end\n`;
+  it.each(['', 'Content-Disposition: inline\r\n'])(
+    'a part that is shown as text keeps all lines (%j)',
+    async (header) => {
+      const raw = `From: ada@b.example\r\nMIME-Version: 1.0\r\n${header}Content-Transfer-Encoding: x-uuencode\r\n\r\nDear team,\r\nbegin 644 a.txt\r\n$86)C9\u0060\u0060\u0060\r\nend\r\nRegards, and please also refund order 8.\r\n`;
 
-    expect(decoded(text)).toHaveLength(text.length);
+      expect(await parseMessage(Buffer.from(raw))).toMatchObject({
+        text: 'Dear team,\nabcdRegards, and please also refund order 8.\n',
+      });
+    },
+  );
+
+  it('lines without their spaces never grow beyond the body', () => {
+    const lines = `${'M\n'.repeat(1_000)}end\n`;
+
+    expect(decoded(`begin 644 a\n${lines}`)).toHaveLength(lines.length);
   });
 
   it.each(['x-uuencode', 'uuencode', 'X-UUE', 'uue'])(
@@ -94,6 +138,6 @@ describe('a uuencoded body', () => {
     ['empty lines', '\n'.repeat(1_000_000)],
     ['short lines', 'M\n'.repeat(500_000)],
   ])('many %s: it is decoded in linear time', async (_what, text) => {
-    expect(await growthOf(text, decoded)).toBeLessThan(LINEAR);
+    expect(await growthOf(text, (part) => [decoded(part), decoded(part, true)])).toBeLessThan(LINEAR);
   });
 });

@@ -2,6 +2,8 @@ import { Transform, type TransformCallback } from 'node:stream';
 
 const UUENCODE = /^(?:x-)?uue(?:ncode)?$/;
 const BEGIN = /^begin [0-7]{3,4}(?:\s|$)/;
+/** Length of a full line without a checksum: its length, and 45 bytes in 60 characters. */
+const FULL_LINE_CHARACTERS = 61;
 /** Maximum length of a line: its length, 63 bytes in 84 characters, and a checksum. */
 const LINE_CHARACTERS_MAX = 86;
 const LF = 0x0a;
@@ -15,57 +17,129 @@ export const isUuencode = (encoding: string | false): boolean => encoding !== fa
 export class UuencodeDecoder extends Transform {
   private readonly chunks: Buffer[] = [];
 
+  constructor(private readonly isText: boolean) {
+    super();
+  }
+
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.chunks.push(chunk);
     done();
   }
 
   override _flush(done: TransformCallback): void {
-    done(null, decodeUuencoded(Buffer.concat(this.chunks)));
+    done(null, decodeUuencoded(Buffer.concat(this.chunks), this.isText));
   }
 }
 
 /**
- * Decodes a uuencoded body, as POSIX specifies. Ignores text before the line `begin` and lines that are not encoded. The
- * lines `begin` and `end` may be missing. Returns a body without any encoded line unchanged. Returns at most as many
- * bytes as the body has, because mailers may remove spaces from the ends of lines, which then grow when decoded.
+ * Decodes a uuencoded body, as POSIX specifies. Without the line `begin`, decodes a body only if all of it is encoded.
+ * Text (`isText`) keeps its lines outside the encoded lines. A file consists of the encoded lines below `begin`, and
+ * stays unchanged if most lines of the body are not encoded.
  */
-export function decodeUuencoded(body: Buffer): Buffer {
-  const start = dataStart(body);
-  const decoded = Buffer.alloc(body.length);
-  let length = 0;
-  let isData = false;
-  for (const line of linesOf(body, start)) {
+export function decodeUuencoded(body: Buffer, isText: boolean): Buffer {
+  const begin = nextBegin(body, 0);
+  if (begin === null) {
+    const { end, next, isComplete } = dataAt(body, 0);
+    return isComplete && isBlank(body, next) ? decodeLines(body.subarray(0, end)) : body;
+  }
+  if (isText) return decodeInText(body);
+  return isMostlyEncoded(body) ? decodeLines(body.subarray(begin.end)) : body;
+}
+
+/** Decodes each block from `begin` to `end`, and keeps all other lines. */
+function decodeInText(body: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  let kept = 0;
+  for (let begin = nextBegin(body, 0); begin !== null;) {
+    const data = dataAt(body, begin.end);
+    if (data.isComplete) {
+      pieces.push(body.subarray(kept, begin.start), decodeLines(body.subarray(begin.end, data.end)));
+      kept = data.next;
+    }
+    begin = nextBegin(body, data.isComplete ? data.next : begin.end);
+  }
+  pieces.push(body.subarray(kept));
+  return Buffer.concat(pieces);
+}
+
+/** Encoded lines. */
+interface EncodedLines {
+  /** Index after the last encoded line. */
+  end: number;
+  /** Index after the lines that mark the end. */
+  next: number;
+  /** False if the lines may be text in capitals, because no line is full and nothing marks the end. */
+  isComplete: boolean;
+}
+
+/** Returns the encoded lines at `start`. They end at the first other line. */
+function dataAt(body: Buffer, start: number): EncodedLines {
+  const data: EncodedLines = { end: start, next: start, isComplete: false };
+  let isEnded = false;
+  for (const { line, end } of linesOf(body, start)) {
     const count = encodedCount(line);
-    if (isData && (count === 0 || line === 'end')) break;
+    const hasData = data.end > start;
+    if (line === 'end') return { ...data, next: end, isComplete: hasData };
+    if (isEnded || count === null) break;
+    isEnded = count === 0 && (line !== '' || hasData);
+    if (line === '') continue;
+    // A line of capitals is probably text.
+    if (2 * line.length < charactersOf(count)) break;
+    data.isComplete ||= (isEnded && hasData) || line.length >= FULL_LINE_CHARACTERS;
+    data.next = end;
+    if (!isEnded) data.end = end;
+  }
+  return data;
+}
+
+/** Decodes the lines up to the first line that encodes no bytes, and ignores other lines. */
+function decodeLines(lines: Buffer): Buffer {
+  // Mailers may remove spaces from the ends of lines, which then grow when decoded.
+  const decoded = Buffer.alloc(lines.length);
+  let length = 0;
+  for (const { line } of linesOf(lines, 0)) {
+    const count = encodedCount(line);
+    if (line === 'end' || (count === 0 && length > 0)) break;
     if (count === null || count === 0) continue;
-    // Without `begin`, a line of capitals is probably text.
-    if (start === 0 && 2 * line.length < charactersOf(count)) continue;
-    isData = true;
     decodeLine(line, decoded.subarray(length, length + count));
     length = Math.min(length + count, decoded.length);
   }
-  return isData || start > 0 ? decoded.subarray(0, length) : body;
+  return decoded.subarray(0, length);
 }
 
-/** Returns the index after the line `begin`, or 0 if there is no such line. */
-function dataStart(body: Buffer): number {
-  for (let at = body.indexOf('begin '); at >= 0; at = body.indexOf('begin ', at + 1)) {
+/** Returns whether at least half of the lines with text are encoded. */
+function isMostlyEncoded(body: Buffer): boolean {
+  let balance = 0;
+  for (const { line } of linesOf(body, 0)) {
+    if (line === '' || line === 'end' || BEGIN.test(line)) continue;
+    balance += encodedCount(line) === null ? -1 : 1;
+  }
+  return balance >= 0;
+}
+
+const isBlank = (body: Buffer, from: number): boolean => body.toString('latin1', from).trim() === '';
+
+/** Returns the position of the next line `begin` from `from`, the start of a line. Null if there is none. */
+function nextBegin(body: Buffer, from: number): { start: number; end: number } | null {
+  for (let at = body.indexOf('begin ', from); at >= 0; at = body.indexOf('begin ', at + 1)) {
     const isLineStart = at === 0 || body[at - 1] === LF;
     if (!isLineStart || !BEGIN.test(body.toString('latin1', at, at + LINE_CHARACTERS_MAX))) continue;
     const end = body.indexOf(LF, at);
-    return end < 0 ? body.length : end + 1;
+    return { start: at, end: end < 0 ? body.length : end + 1 };
   }
-  return 0;
+  return null;
 }
 
-/** Yields the lines from `start`, without their ends. A line is cut after the maximum length. */
-function* linesOf(body: Buffer, start: number): Generator<string> {
+/**
+ * Yields the lines from `start`, without their ends, and the index after each. A line is cut after the maximum length.
+ */
+function* linesOf(body: Buffer, start: number): Generator<{ line: string; end: number }> {
   for (let at = start; at < body.length;) {
     const found = body.indexOf(LF, at);
     const end = found < 0 ? body.length : found;
-    yield body.toString('latin1', at, Math.min(end, at + LINE_CHARACTERS_MAX + 2)).trimEnd();
+    const line = body.toString('latin1', at, Math.min(end, at + LINE_CHARACTERS_MAX + 2)).trimEnd();
     at = end + 1;
+    yield { line, end: Math.min(at, body.length) };
   }
 }
 
