@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** Family of seven-bit character sets that switch between sets of characters with shift sequences. */
 export type ShiftedCharset = 'iso-2022' | 'hz';
 
@@ -50,8 +52,11 @@ const ASSIGNED: ReadonlyMap<string, CodedSet> = new Map([
 const ISO_TOKEN = /\x1b(\$[()]?[@-Q]|\([@-Z])|[\x0e\x0f\r\n\x1b]|[^\x0e\x0f\r\n\x1b]+/g;
 /** Text between `~{` and `~}`, an escaped tilde, a line continuation, or an invalid byte. */
 const HZ_TOKEN = /~\{((?:[\x21-\x7d][\x21-\x7e])*)(?:~\})?|~~|~\r?\n|[\x80-\xff]/g;
+/** Sequences of JIS. Programs that write half-width katakana in eight bits (JIS8) use them for all other characters. */
+const JIS_SHIFT = /\x1b\$[@B]/;
 const ISO_SHIFT = /\x1b[$(]|\x0e/;
 const ABOVE_ASCII = /[\x80-\xff]/g;
+const EIGHT_BIT_KATAKANA = /[\xa1-\xdf]+/g;
 /** Bytes of characters, or one invalid byte. Spaces and control characters are the same in all sets. */
 const CODED = /[\x21-\x7e]+|[\x80-\xff]/g;
 const REPLACEMENT = '\ufffd';
@@ -64,17 +69,23 @@ export function shiftedCharset(name: string): ShiftedCharset | null {
 
 /**
  * Decodes text with shift sequences (RFC 1468, RFC 1554, RFC 1557, RFC 1843, RFC 1922). Invalid bytes and unknown
- * characters become U+FFFD. Returns null for bytes above ASCII without shift sequences, because their declared character
- * set is wrong.
+ * characters become U+FFFD. Returns null if the declared character set is wrong: for bytes above ASCII without shift
+ * sequences, and for UTF-8. UTF-8 may contain ESC in sequences that control terminals.
  */
 export function decodeShifted(bytes: Buffer, charset: ShiftedCharset): string | null {
   const text = bytes.toString('latin1');
   const isShifted = charset === 'hz' ? text.includes('~{') : ISO_SHIFT.test(text);
-  if (!isShifted && bytes.some((byte) => byte >= 0x80)) return null;
+  const isEightBit = bytes.some((byte) => byte >= 0x80);
+  if (isEightBit && (!isShifted || isUtf8(bytes)) && !isJis8(text, charset)) return null;
   return charset === 'hz' ? decodeHz(text) : decodeIso2022(text);
 }
 
+/** Returns whether half-width katakana are the only bytes above ASCII of a text with JIS sequences. */
+const isJis8 = (text: string, charset: ShiftedCharset): boolean =>
+  charset === 'iso-2022' && JIS_SHIFT.test(text) && !/[\x80-\xa0\xe0-\xff]/.test(text);
+
 function decodeIso2022(text: string): string {
+  const decodeAscii = isJis8(text, 'iso-2022') ? decodeKatakana : replaceAboveAscii;
   let decoded = '';
   let selected: CodedSet | null = ASCII;
   let assigned: CodedSet | null = null;
@@ -87,7 +98,7 @@ function decodeIso2022(text: string): string {
     else if (token === '\x0e' && assigned !== null) isOut = true;
     else if (token === '\x0f' && isOut) isOut = false;
     else if (token.startsWith('\x1b')) decoded += REPLACEMENT + token.slice(1);
-    else decoded += decodeRun(token, isOut ? assigned : selected);
+    else decoded += decodeRun(token, isOut ? assigned : selected, decodeAscii);
   }
   return decoded;
 }
@@ -100,10 +111,15 @@ const decodeHz = (text: string): string =>
   });
 
 /** Decodes text between two shift sequences. Each character of `run` stands for one byte. */
-function decodeRun(run: string, set: CodedSet | null): string {
-  if (set === ASCII) return run.replaceAll(ABOVE_ASCII, REPLACEMENT);
+function decodeRun(run: string, set: CodedSet | null, decodeAscii: (run: string) => string): string {
+  if (set === ASCII) return decodeAscii(run);
   return run.replaceAll(CODED, (coded) => (coded < '\x80' ? decodeCharacters(coded, set) : REPLACEMENT));
 }
+
+const replaceAboveAscii = (run: string): string => run.replaceAll(ABOVE_ASCII, REPLACEMENT);
+
+const decodeKatakana = (run: string): string =>
+  run.replaceAll(EIGHT_BIT_KATAKANA, (coded) => decodeCharacters(coded, KATAKANA));
 
 function decodeCharacters(coded: string, { encoding, width, prefix }: CodedSet): string {
   if (encoding === null) return REPLACEMENT.repeat(Math.ceil(coded.length / width));

@@ -90,6 +90,24 @@ describe('text with shift sequences', () => {
     expect(decodePart(Buffer.from(bytes, 'latin1'), charset, false)).toEqual({ text, isGuessed: false });
   });
 
+  it('half-width katakana in eight bits are decoded next to JIS sequences', () => {
+    for (const [bytes, text] of [
+      ['\x1b$B$"\x1b(B\xb1\xb2', 'あｱｲ'],
+      ['\x1b$B$"\x1b(BA\xc2\xb1\r\n\xb2', 'あAﾂｱ\r\nｲ'],
+    ] as const)
+      expect(decodePart(Buffer.from(bytes, 'latin1'), 'iso-2022-jp', false)).toEqual({ text, isGuessed: false });
+  });
+
+  it.each<[string, string]>([
+    ['iso-2022-jp', 'こん\x1b[0mにちは'],
+    ['iso-2022-jp', 'こん\x1b(0にちは\x0e'],
+    ['iso-2022-jp', '\x1b(Bこんにちは'],
+    ['iso-2022-kr', '안녕\x1b(B하세요'],
+    ['hz', '你好 ~{ 世界'],
+  ])('%s: %j is UTF-8', (charset, text) => {
+    expect(decodePart(Buffer.from(text), charset, false)).toEqual({ text, isGuessed: false });
+  });
+
   it.each(['iso-2022-jp', 'iso-2022-kr', 'hz-gb-2312', 'jis_x0201'])(
     '%s: bytes above ASCII without sequences are in another character set',
     (charset) => {
