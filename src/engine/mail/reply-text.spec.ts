@@ -62,6 +62,7 @@ const INTRODUCTIONS: [string, string][] = [
   ['Thunderbird, Hungarian', '2026. 11. 21. 9:30 keltezéssel, Ada írta:'],
   ['Gmail, Romanian', `sâm., 21 nov. 2026 la 09:30, ${ADA} a scris:`],
   ['Yahoo, Romanian', `În sâmbătă, 21 noiembrie 2026 la 09:30:00 EET, ${ADA} a scris:`],
+  ['old Gmail, short offset', `2026-11-21 9:30 GMT+1 'Ada' via Support <ada@example.com>:`],
   ['old Gmail', '2026-11-21 9:30 GMT+01:00 Ada <\nada@example.com>:'],
 ];
 const OUTLOOK: [string, string][] = [
@@ -168,6 +169,10 @@ describe('an ambiguous text', () => {
     'Am 12.03.2026 um 10:00 schrieb ich Ihnen Folgendes:\nMein Gerät ist kaputt.',
     'On the 3rd of May 2026 you wrote:\nthat it is free.',
     'On 3 May 2026 at 10:00 the server wrote:\nERROR 5.',
+    'On 3 May 2026 at 10:00 I wrote:\nplease help.',
+    'On 3 May 2026 I told bob@example.com this, and he wrote:\nno.',
+    'Am 3.5.2026 schrieb ich an bob@example.com Folgendes:\nBitte helfen.',
+    'Am 3.5.2026 um 10:00 schrieb Ihr Kollege:\nNein.',
     'On the form, Ada <ada@example.com> wrote:\nplease call me.',
     'My colleague Ada <ada@example.com> wrote:\nplease call me.',
     'Le 12/03/2026 votre collègue a écrit :\nAppelez-moi.',

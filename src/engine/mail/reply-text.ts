@@ -19,9 +19,9 @@ const ADDRESS = String.raw`<\s?[^<>\s]+@[^<>\s]+\s?>`;
 /** Word of a name: a capitalized word, a word of a script without capitals, or a particle such as "van". */
 const NAME_WORD = String.raw`(?:[\p{Lu}\p{Lt}\p{Lo}][\p{L}\p{M}\d.'’&|_-]*|v[ao]n|de[rlns]?|d[aiou]s?|l[ae]|el|al|bin|of|via|&)`;
 /** Name in front of an address. Without these limits, "an error occurred for <ada@example.com>:" is a name, too. */
-const NAME = String.raw`(?:"[^"]{1,80}"|'[^']{1,80}'|${NAME_WORD}(?:,?\s(?:${NAME_WORD}|\([^()]{1,40}\))){0,5})`;
+const NAME = String.raw`(?:"[^"]{1,80}"|'[^']{1,80}'|${NAME_WORD})(?:,?\s(?:${NAME_WORD}|\([^()]{1,40}\))){0,5}`;
 /** Time, name and address at the end of attribution lines without a verb. */
-const TIME_AND_SENDER = String.raw`\d[:.]\d\d(?:[:.]\d\d)?(?:\s?[AP]M)?(?:\s?[A-Z]{3,4})?(?:\s?[+-]\d\d?:?\d\d)?(?:\s(?:от|from))?\s?[,，、]?\s?(?:${NAME}\s?)?${ADDRESS}`;
+const TIME_AND_SENDER = String.raw`\d[:.]\d\d(?:[:.]\d\d)?(?:\s?[AP]M)?(?:\s?[A-Z]{3,4})?(?:\s?[+-]\d\d?(?::?\d\d)?)?(?:\s(?:от|from))?\s?[,，、]?\s?(?:${NAME}\s?)?${ADDRESS}`;
 /** Verbs of attribution lines that start with a name. */
 const WROTE = String.raw`(?:wrote|writes|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|kirjoitti|napisał(?:a|\(a\))?|napsala?|пишет|написала?|пише|написав|şunları yazdı|ezt írta|a scris)`;
 
@@ -90,9 +90,18 @@ const NAME_FIRST: readonly RegExp[] = [
 
 const DATE = /\b(?:19|20)\d\d(?!\d)|\d[./-]\s?\d{1,2}[./-]/;
 const TIME = /(?<![\d.:])\d{1,2}(?::\d\d|\.\d\d(?![\d.]))/;
+/** Verbs at the end of attribution lines. */
+const WROTE_AT_END = String.raw`(?:wrote|a écrit|escribió|escreveu|ha scritto|schreef op|kirjoitti|napísal|napsal|napisał|pisze|пишет|написал|пише|написав|yazdı|írta|a scris)(?!\p{L}{2})`;
 /** A name directly before or after the verb. "The server wrote:" and "Am Montag schrieb ich:" have none. */
-const NAMED =
-  /[\p{Lu}\p{Lo}"'’][^\s]*,?\s(?:(?:wrote|a écrit|escribió|escreveu|ha scritto|schreef op|geschreven|kirjoitti|napísal|napsal|napisał|pisze|пишет|написал|пише|написав|yazdı|írta|a scris)(?!\p{L}{2})|skrev\s?:)|\s(?:schrieb|schreef|skrev)\s["'\p{Lu}]|[\p{L}"]\s?(?:写道|寫道|님이 작성|님이 쓴 글)|\p{L}\s작성/u;
+const NAMED = new RegExp(
+  String.raw`[\p{Lu}\p{Lo}"'’]\S*,?\s(?:${WROTE_AT_END}|(?:geschreven|skrev)\s?:)|\s(?:schrieb|schreef|skrev)\s["'\p{Lu}]|[\p{L}"]\s?(?:写道|寫道|님이 작성|님이 쓴 글)|\p{L}\s작성`,
+  'u',
+);
+/** A pronoun is the subject, or other words stand between an address and the verb. */
+const NOT_BY_SENDER = new RegExp(
+  String.raw`\b(?:I|You|We|He|She|They) wrote|schrieb(?:en)? (?:Ihr|Sie)|\s(?:schrieb|schreef|skrev)\s(?!\S*@|v[ao]n\s|de\s|op\s)\p{Ll}|@\S*\s(?:.*\s)?[^\s@]+\s${WROTE_AT_END}`,
+  'u',
+);
 
 /** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */
 const SEPARATORS =
@@ -176,9 +185,10 @@ function isSeparator(line: string): boolean {
  */
 function isCertain(introduction: readonly string[]): boolean {
   const line = introduction.map((part) => part.trim()).join(' ');
-  const isDated = DATE.test(line);
-  if (line.includes('@')) return isDated || NAME_FIRST.some((pattern) => pattern.test(line));
-  return isDated && TIME.test(line) && NAMED.test(line);
+  const hasAddress = line.includes('@');
+  if (hasAddress && NAME_FIRST.some((pattern) => pattern.test(line))) return true;
+  if (!DATE.test(line) || NOT_BY_SENDER.test(line)) return false;
+  return hasAddress || (TIME.test(line) && NAMED.test(line));
 }
 
 /** Returns whether a line may continue a list of recipients. */
