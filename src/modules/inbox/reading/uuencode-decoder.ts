@@ -1,6 +1,6 @@
 import { Transform, type TransformCallback } from 'node:stream';
 
-const UUENCODE = /^(?:x-)?uue(?:ncode)?$/;
+const UUENCODE = /^(?:x-)?(?:uue|uuencode)$/;
 const BEGIN = /^begin [0-7]{3,4}(?:\s|$)/;
 /** Length of a full line without a checksum: its length, and 45 bytes in 60 characters. */
 const FULL_LINE_CHARACTERS = 61;
