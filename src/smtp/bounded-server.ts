@@ -50,8 +50,7 @@ export class BoundedServer extends SMTPServer {
     private readonly conversations: Conversations,
     private readonly events: WireEvents,
   ) {
-    // smtp-server passes its options to `net.createServer`.
-    super(Object.assign({ allowHalfOpen: true }, options));
+    super(options);
     this.balancers = addressSet(trustedNetworks);
   }
 
@@ -139,15 +138,20 @@ export class BoundedServer extends SMTPServer {
 
   /**
    * Ends the connection when all commands of a client that has ended its side have their replies. `finish` of the
-   * parser waits for the reply to a message.
+   * parser waits for the reply to a message. During a TLS handshake, the connection ends at once: the TLS socket takes
+   * `allowHalfOpen` from the socket below it.
    */
   private answerHalfOpen(connection: SmtpConnection): void {
     const endAfter = (parser: ReturnType<SmtpConnection['_createParser']>): typeof parser =>
       parser.once('finish', () => connection._socket.end());
+    connection._socket.allowHalfOpen = true;
     if (connection._parser) endAfter(connection._parser);
-    // STARTTLS creates another parser.
     const create = connection._createParser.bind(connection);
-    connection._createParser = () => endAfter(create());
+    // STARTTLS creates another parser before the handshake, and pipes the TLS socket to it after the handshake.
+    connection._createParser = () => {
+      connection._socket.allowHalfOpen = false;
+      return endAfter(create()).once('pipe', (socket: ServerSocket) => (socket.allowHalfOpen = true));
+    };
   }
 
   private countCommands(connection: SmtpConnection, conversation: Conversation): void {
