@@ -136,6 +136,7 @@ import { TemplateUnsubscribe1732690700000 } from '../../migrations/1732690700000
 import { DedupeIdsIndex1732690710000 } from '../../migrations/1732690710000-dedupe-ids-index.js';
 import { BlobDirectory1732690720000 } from '../../migrations/1732690720000-blob-directory.js';
 import { EmailSignatures1732690730000 } from '../../migrations/1732690730000-email-signatures.js';
+import { PulledUrls1732690740000 } from '../../migrations/1732690740000-pulled-urls.js';
 
 /** All entities of the database. Listed by name instead of by glob, so that a missing file prevents the start. */
 export const ENTITIES = [
@@ -285,6 +286,7 @@ export const MIGRATIONS = [
   DedupeIdsIndex1732690710000,
   BlobDirectory1732690720000,
   EmailSignatures1732690730000,
+  PulledUrls1732690740000,
 ];
 
 /** Server-side statement timeout of the ordinary connection pool. A transaction can raise it. */

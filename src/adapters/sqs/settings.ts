@@ -57,7 +57,7 @@ export function settingsFaults(
 
 /** Returns the settings of the queue, or null if they have faults. Stored settings may never have been validated. */
 export function queueSettings({ config, credentials }: Pick<Target, 'config' | 'credentials'>): QueueSettings | null {
-  // Older versions of Posthorn stored any URL for a queue.
+  // Ignores the URL, which no message uses.
   const faults = settingsFaults({ url: null, config, credentials }, (url) => ({ ok: true, url: new URL(url) }));
   if (faults.length > 0 || credentials === null) return null;
   const { queueUrl, region, endpoint, messageGroupId } = config as Record<string, string | null | undefined>;
