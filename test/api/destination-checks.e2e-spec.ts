@@ -134,6 +134,14 @@ describe('reachability of a destination', () => {
     it('{ok: true} for pull, with or without a url', async () => {
       expect((await check({ type: 'pull' })).json).toEqual({ ok: true });
       expect((await check({ type: 'pull', url: 'https://127.0.0.1/' })).json).toEqual({ ok: true });
+      expect((await check({ type: 'pull', config: { queue: 'a' } })).json).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining('config.queue'),
+      });
+      expect((await check({ type: 'pull', credentials: { token: 'a' } })).json).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining('credentials'),
+      });
     });
 
     it.each(BROKERS)('{ok: false} with the text of the specification: %s', async (type) => {

@@ -46,11 +46,12 @@ export class Reachability {
     const unsupported = this.adapters.refusal(draft.type);
     if (unsupported !== null) return { ok: false, detail: unsupported };
     const adapter = this.adapters.require(draft.type);
-    // The consumers of the deliveries connect to Posthorn, so that there is no target to reach.
-    if (adapter.pulled) return { ok: true, detail: '' };
-    const theirs = { ...draft, config: adapterConfig(draft.config) };
+    // The consumers of a pulled type connect to Posthorn, so there is no target. The call requires a URL, which the type
+    // does not have.
+    const theirs = { ...draft, url: adapter.pulled ? null : draft.url, config: adapterConfig(draft.config) };
     const [fault] = faultsOf(adapter, theirs);
     if (fault) return { ok: false, detail: sentenceOf(fault) };
+    if (adapter.pulled) return { ok: true, detail: '' };
     const { ok, detail } = await probeOf(adapter, theirs);
     return { ok, detail };
   }
