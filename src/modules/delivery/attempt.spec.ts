@@ -296,6 +296,21 @@ describe('Attempt', () => {
     expect(result).toMatchObject({ status: 'failed', reason: 'cancelled', attemptsUsed: 2, attempt: null });
   });
 
+  it('stores a success even if the adapter also reports that the message was canceled', async () => {
+    const { attempt, world } = arrange();
+    world.misbehaves = () => ({
+      answer: { kind: 'response', status: 200, retryAfter: null },
+      durationMs: 1,
+      excerpt: null,
+      isCanceled: true,
+    });
+
+    const { result, outcome } = await attempt.perform(DELIVERY, false);
+
+    expect(outcome).toBe('success');
+    expect(result).toMatchObject({ status: 'delivered', reason: null, attempt: { httpStatus: 200 } });
+  });
+
   it('makes the delivery a dead letter when its attempts are used up', async () => {
     const { attempt } = arrange(answered(500), { retry: { maxAttempts: 3, scheduleSeconds: [0] } });
 

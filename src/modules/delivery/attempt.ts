@@ -95,7 +95,8 @@ export class Attempt {
     ).finally(() => clearTimeout(lingering));
     const outcome = classify(answer.answer);
     span.end(outcome, () => answerOf(answer.answer));
-    if (answer.isCanceled === true) return { result: ended(delivery, 'failed', 'cancelled'), outcome: null, target };
+    if (answer.isCanceled === true && outcome !== 'success')
+      return { result: ended(delivery, 'failed', 'cancelled'), outcome: null, target };
     const exchange = outcome === 'success' ? null : keptExchange(answer.exchange, headers, target);
     return {
       result: this.decided({ delivery, target, answer, outcome, startedAtMs, probe, exchange }),

@@ -102,7 +102,10 @@ export interface DeliveryAnswer {
   excerpt: string | null;
   /** Request and response to store for a failed attempt, without credentials. */
   exchange?: SentExchange;
-  /** `true` if the message was canceled. The delivery then ends with the reason `cancelled`, and without an attempt. */
+  /**
+   * `true` if the message was canceled. The delivery then ends with the reason `cancelled`, and without an attempt.
+   * Ignored if the answer is a success.
+   */
   isCanceled?: boolean;
 }
 
