@@ -42,7 +42,7 @@ export function readLocalPart(text: string, kind: 'platform' | 'custom'): { loca
   const [name = ''] = localPart.split(/[+*]/);
   if (RESERVED.test(name)) return { fault: `is "${name}", a name that mail servers use themselves` };
   if (localPart.startsWith(RETURN_PATH_PREFIX))
-    return { fault: `begins with "${RETURN_PATH_PREFIX}", as the return paths of emails that Posthorn sends` };
+    return { fault: `begins with "${RETURN_PATH_PREFIX}", which is reserved for the return paths of sent emails` };
   return { localPart };
 }
 
