@@ -42,14 +42,17 @@ export function oauthError(code: OAuthErrorCode, description: string): ApiError 
 
 export function oauthAnswerOf(error: ApiError): { status: number; headers: Record<string, string>; body: string } {
   const headers = { ...ANY_ORIGIN, 'cache-control': 'no-store', pragma: 'no-cache' };
-  // RFC 6749 requires 400 for a malformed request, which includes an unsupported media type of the body.
-  const status = error.type === 'unsupported_media_type' ? 400 : statusOf(error);
+  // RFC 6749 and RFC 7591 require 400 for a malformed request, which includes an unsupported media type of the body.
+  const isMalformed = error.type === 'unsupported_media_type' || error.type === 'validation_failed';
+  const status = isMalformed ? 400 : statusOf(error);
   return { status, headers, body: JSON.stringify({ error: codeOf(error), error_description: descriptionOf(error) }) };
 }
 
 function codeOf({ type, details }: ApiError): string {
   if (typeof details['oauth'] === 'string') return details['oauth'];
   if (type === 'internal') return 'server_error';
+  // Only the registration of a client has a JSON body, in which a field can be invalid (RFC 7591, section 3.2.2).
+  if (type === 'validation_failed') return 'invalid_client_metadata';
   return type === 'rate_limited' || type === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request';
 }
 

@@ -84,6 +84,11 @@ describe('OAuth client registration', () => {
         'invalid_client_metadata',
       ],
       ['a list', [], 'invalid_client_metadata'],
+      [
+        'a field named __proto__',
+        JSON.parse(`{"redirect_uris": ["${CALLBACK}"], "__proto__": {}}`),
+        'invalid_client_metadata',
+      ],
       ['an unknown grant type', { redirect_uris: [CALLBACK], grant_types: ['password'] }, 'invalid_client_metadata'],
       ['no grant', { redirect_uris: [CALLBACK], grant_types: [] }, 'invalid_client_metadata'],
       [
