@@ -101,8 +101,8 @@ const DAY_MS = 86_400_000;
 const RETENTION_DAYS_MAX = 365;
 
 /**
- * Inserts emails. `unnest` is in the select list, because for `from`, PostgreSQL first stores the elements of each array
- * in a temporary table. That took 40 % more CPU time for groups of 30 emails.
+ * Inserts emails. `unnest` is in the select list. In `from`, PostgreSQL would first store the elements of each array in a
+ * temporary table, which took 40 % more CPU time for groups of 30 emails.
  */
 const INSERT: Statement = {
   name: 'emails_insert',
