@@ -13,10 +13,11 @@ export class MetricTools extends AgentTools {
     readTool({
       name: 'get_metrics',
       title: 'Get metrics',
-      description: 'Counts, success rate and latency per time window; by default of 48 hours.',
+      description:
+        "Counts, success rate, latency. Without key, since, until: the environment's last hour, day, 30 days.",
       input: z.object({
-        key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`; or all.'),
-        window: z.enum(['1m', '1h', '1d']).default('1h').describe('Of each.'),
+        key: z.string().min(1).max(256).optional().describe('`ep_…`, `dst_…`, `app_…`.'),
+        window: z.enum(['1m', '1h', '1d']).default('1h').describe('Size.'),
         since,
         until,
       }),
