@@ -355,6 +355,7 @@ describe('posthorn', () => {
     expect([unsigned.code, unsigned.err]).toEqual([5, expect.stringContaining('posthorn endpoints secret')]);
     const file = path.join(folder, 'secret.txt');
     writeFileSync(file, 'whsec_test\n');
+    expect((await posthorn('endpoints', 'secret', 'shop', '--', '-begins-with-a-dash')).code).toBe(0);
     expect(await json('endpoints', 'secret', 'shop', `@${file}`)).toEqual({ id, secret_set: true });
     const tested = await json('trigger', 'stripe', 'invoice.paid', '--endpoint', 'shop');
     const event = await json('events', 'get', tested.event_id);

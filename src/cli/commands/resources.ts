@@ -150,11 +150,11 @@ export function addEndpointCommands(program: Command): void {
     .command('secret')
     .description("set the provider's secret, which verifies requests and signs samples")
     .argument('<id>', 'the endpoint: its ep_ id or its slug')
-    .argument('<secret>', 'the secret: text, @file, or - for standard input')
+    .argument('<secret>', 'the secret: @file, - for standard input, or text, which stays in the history of the shell')
     .option('--grace <seconds>', 'how long the old secret remains valid', wholeNumber)
     .addHelpText(
       'after',
-      '\nExamples:\n  posthorn endpoints secret stripe whsec_…\n  posthorn endpoints secret stripe @secret.txt',
+      '\nExamples:\n  posthorn endpoints secret stripe @secret.txt\n  posthorn endpoints secret stripe - < secret.txt\n  posthorn endpoints secret stripe -- -SECRET',
     )
     .action(async (name: string, given: string, { grace }: { grace?: number }, command: Command) => {
       const client = clientOf(command.optsWithGlobals<Globals>());

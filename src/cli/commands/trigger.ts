@@ -15,7 +15,7 @@ export function addTriggerCommand(program: Command): void {
     .option('-d, --data <body>', "a body instead of the preset's sample: text, @file, or - for standard input")
     .addHelpText(
       'after',
-      '\nExamples:\n  posthorn trigger stripe invoice.paid --endpoint stripe\n  posthorn trigger github issues.opened --endpoint ep_…\n\nThe sample is signed with the secret of the endpoint. Set it with `posthorn endpoints secret`.',
+      '\nExamples:\n  posthorn trigger stripe invoice.paid --endpoint stripe\n  posthorn trigger github issues.opened --endpoint ep_…\n\nThe sample is signed with the secret of the endpoint, if the scheme of the provider allows it. Set the secret with\n`posthorn endpoints secret`.',
     )
     .action(
       async (
