@@ -7983,7 +7983,8 @@ export interface components {
             domainId?: string;
             /**
              * @description Local part of the address: letters, digits, `_`, `-` and single dots, at most 64 characters, in any case. The
-             *     reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400, and so is `b` with a tag.
+             *     reserved names postmaster, abuse, mailer-daemon and bounces are rejected with 400. Local parts that begin with `b+`
+             *     are also rejected with 400.
              *
              *     On your own domain, the local part may have a tag (`support+eu`), be a pattern (`support*`, or `support+*` for
              *     every tag), or be `*` for all other mail. The most specific alias receives the mail: the address with its tag, the
