@@ -413,8 +413,8 @@ const LONG = 'x'.repeat(100);
       expect(await messageOf(server, box.id, id)).not.toMatchObject({ status: 'quarantined' });
     await page.getByRole('cell', { name: 'Quarantined' }).first().waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Question' }).click();
-    await page.getByText('Processed').waitFor();
     await page.getByText('Forwarded to').waitFor();
+    await page.getByText('Processed').waitFor();
     expect(await shown.violations('42-message')).toEqual([]);
 
     const { id: kept, address } = await aliasTo(server, []);

@@ -47,6 +47,7 @@ export async function fuzz(
   const folder = mkdtempSync(path.join(tmpdir(), 'posthorn-fuzz-'));
   const config = path.join(folder, 'schemathesis.toml');
   writeFileSync(config, configOf(fuzzing));
+  writeFileSync(path.join(folder, HOOKS_FILE), HOOKS);
   const { seed, secondsMax, phases, examplesMax, apiKey } = fuzzing;
   // Uses one worker, because CPython 3.11 cannot compile in several threads at once ("AST constructor recursion depth
   // mismatch").
@@ -97,6 +98,25 @@ export async function fuzz(
 /** Paths that are not fuzzed: an endless stream, MCP with its own error format, and a route that needs SES_TOPICS. */
 const NOT_FUZZED = '^/(v1/events/stream|mcp|v1/providers/ses/notifications)$';
 
+const HOOKS_FILE = 'hooks.py';
+/**
+ * Replaces each valid idempotency key by a new one. With the same key, body and path, the service repeats its first
+ * response, also to a request whose query is invalid.
+ */
+const HOOKS = `
+import uuid
+import schemathesis
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    key = (case.headers or {}).get("Idempotency-Key")
+    try:
+        uuid.UUID(key)
+    except (AttributeError, TypeError, ValueError):
+        return
+    case.headers["Idempotency-Key"] = str(uuid.uuid4())
+`;
+
 /** Returns the configuration in TOML. Values are written as JSON, because JSON strings and lists are valid TOML. */
 function configOf({ known, paths }: Fuzzing): string {
   const lines: string[] = [];
@@ -125,5 +145,5 @@ function configOf({ known, paths }: Fuzzing): string {
     '[operations.checks.negative_data_rejection]',
     'enabled = false',
   ];
-  return [...rejected, ...lines, ...operations, ...batch].join('\n');
+  return [`hooks = ${JSON.stringify(HOOKS_FILE)}`, ...rejected, ...lines, ...operations, ...batch].join('\n');
 }
