@@ -335,7 +335,7 @@ function checkBodyWith(compiled: Compiled): CheckBody {
     const object = body ?? {};
     if (!compiled.validate()(object)) throw invalid(explain(compiled, object));
     const faults = isSuspect(object)
-      ? [...prototypeFaults(object, compiled.verbatim), ...unstorable(object, compiled.verbatim)]
+      ? [...prototypeFaults(object, compiled.verbatim), ...unstorable(object, compiled.verbatim)].slice(0, FAULTS_MAX)
       : [];
     if (faults.length > 0) throw invalid(faults);
     const lost = compiled.numbersExcept !== null && text !== null ? unsafeNumbers(text, compiled.numbersExcept) : [];

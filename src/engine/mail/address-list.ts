@@ -9,7 +9,8 @@ const NAME_BYTES_MAX = 1_024;
 
 /**
  * Returns the mailboxes of an address header (RFC 5322, section 3.4), in linear time. Tolerates invalid syntax and
- * skips entries without an address. A name has no control characters and at most `NAME_BYTES_MAX` bytes. Use the result only for display, never to decide where mail is sent.
+ * skips entries without an address. A name has no control characters and at most `NAME_BYTES_MAX` bytes. Use the result
+ * only for display, never to decide where mail is sent.
  */
 export function mailboxesIn(header: string): Mailbox[] {
   const mailboxes = mailboxesByGrammar(header)?.slice(0, MAILBOXES_MAX) ?? mailboxesInInvalid(header);

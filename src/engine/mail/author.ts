@@ -1,5 +1,5 @@
 import { soleSender } from './allowed-senders.js';
-import { fieldsOf, HEAD_BYTES_MAX, headEndOf, type HeadField, valuesOf } from './message-head.js';
+import { HEAD_BYTES_MAX, headEndOf, type HeadField, valuesOf } from './message-head.js';
 
 /**
  * Author of a message. `several` includes an ambiguous mailbox. Mail programs differ in which of several authors they
@@ -21,12 +21,12 @@ export function authorOf(fields: readonly HeadField[]): Author {
 }
 
 /**
- * Returns the author of a message. A further From header behind the part of the header section that Posthorn reads makes
+ * Returns the author of a message. `fields` are the fields of its first 256 KB. A further From header behind the part of the header section that Posthorn reads makes
  * the author ambiguous, because other programs may read it.
  */
-export function authorIn(raw: Buffer): Author {
+export function authorIn(raw: Buffer, fields: readonly HeadField[]): Author {
   const head = raw.subarray(0, HEAD_BYTES_MAX);
-  const author = authorOf(fieldsOf(head));
+  const author = authorOf(fields);
   if (author.kind !== 'one' || raw.length <= HEAD_BYTES_MAX || headEndOf(head) !== -1) return author;
   const end = headEndOf(raw);
   const rest = raw.toString('latin1', HEAD_BYTES_MAX - FROM_BYTES, end === -1 ? raw.length : end);

@@ -70,7 +70,7 @@ export async function authenticate(
  * this check, a forger could avoid DMARC by exceeding a limit.
  */
 function unsigned(raw: Buffer): Pick<Signatures, 'from' | 'fromFields' | 'dkim'> {
-  const author = authorIn(raw);
+  const author = authorIn(raw, fieldsOf(raw.subarray(0, HEAD_BYTES_MAX)));
   return { from: author.kind === 'one' ? [author.address] : [], fromFields: author.kind === 'one' ? 1 : 0, dkim: [] };
 }
 

@@ -147,8 +147,8 @@ export class MailThreads implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the parsed contents of a sent message, with its text and HTML as they were given. Null if the parser fails on the message. Throws 503 if
-   * no thread is free.
+   * Returns the parsed contents of a sent message, with its text and HTML as they were given. Null if the parser fails on
+   * the message. Throws 503 if no thread is free.
    */
   async contents(environmentId: number, raw: Buffer): Promise<ParsedMessage | null> {
     const answer = await this.ask(environmentId, { kind: 'parse', raw, isSent: true });

@@ -1,6 +1,6 @@
 import { joinFlowedLines } from '#engine/mail/flowed-text.js';
 import { CONVERTED_CHARACTERS_MAX, htmlToText, textToHtml } from '#engine/mail/html-text.js';
-import type { Branch, Leaf, Part } from './mime-parts.js';
+import { type Branch, isUnnamedText, type Leaf, type Part } from './mime-parts.js';
 import { decodePart } from './text-decoding.js';
 
 /** Text and HTML of a message. */
@@ -20,9 +20,7 @@ export interface MessageBody {
  * refers to.
  */
 export function isBodyPart(leaf: Leaf, parent: Branch | null): boolean {
-  const isText = leaf.type === 'text/plain' || leaf.type === 'text/html';
-  const isFile = leaf.isNamed || (leaf.disposition !== null && leaf.disposition !== 'inline');
-  return isText && !isFile && (parent?.type !== 'multipart/related' || parent.parts[0] === leaf);
+  return isUnnamedText(leaf) && (parent?.type !== 'multipart/related' || parent.parts[0] === leaf);
 }
 
 /**

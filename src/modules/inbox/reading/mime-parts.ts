@@ -129,7 +129,9 @@ function parserFor(tree: PartTree): MailParser {
       if (chunk.type === 'node') {
         const part = tree.add(chunk);
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
-        if (isUuencode(chunk.encoding)) chunk.getDecoder = () => new UuencodeDecoder(isShownAsText(part));
+        // A text that is displayed must not lose the lines outside the encoded lines.
+        if (part.kind === 'leaf' && isUuencode(chunk.encoding))
+          chunk.getDecoder = () => new UuencodeDecoder(isUnnamedText(part));
       } else tree.keepOutside(chunk.node, chunk.value);
     } catch (error) {
       return done(error as Error);
@@ -139,12 +141,11 @@ function parserFor(tree: PartTree): MailParser {
   return parser;
 }
 
-/** Returns whether a part may be displayed as text, so that its decoder must not remove any line. */
-const isShownAsText = (part: Part): boolean =>
-  (part.type === 'text/plain' || part.type === 'text/html') &&
-  part.kind === 'leaf' &&
-  !part.isNamed &&
-  (part.disposition === null || part.disposition === 'inline');
+/** Returns whether a part is text or HTML without a name, and is not declared as a file. */
+export function isUnnamedText({ type, isNamed, disposition }: Leaf): boolean {
+  const isText = type === 'text/plain' || type === 'text/html';
+  return isText && !isNamed && (disposition === null || disposition === 'inline');
+}
 
 /** Writes the message in chunks. Waits whenever the parser's buffer is full. */
 function write(parser: MailParser, raw: Buffer): void {
@@ -281,8 +282,8 @@ function partOf(node: SplitNode, parent: Branch | null): Part {
 
 /**
  * Returns the type at the start of a content type. Some programs write `text/plain charset=utf-8`, `text/html,
- * charset=utf-8` or `text / plain`. An invalid type is text/plain (RFC 2045, section 5.2), unless the part is a file. So
- * is `multipart / mixed`, which the parser does not treat as a multipart.
+ * charset=utf-8` or `text / plain`. An invalid type is text/plain (RFC 2045, section 5.2), unless the part is a file.
+ * `multipart / mixed` counts as invalid, because the parser does not treat it as a multipart.
  */
 function leafTypeOf(contentType: string, isNamed: boolean): string {
   const [, type, subtype] = TYPE.exec(contentType) ?? [];

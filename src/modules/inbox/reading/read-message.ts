@@ -93,7 +93,7 @@ export function undecided(message: WaitingMessage, parseError: string): Decided 
 
 function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
   const fields = fieldsOf(raw.subarray(0, HEAD_BYTES_MAX));
-  const author = authorIn(raw);
+  const author = authorIn(raw, fields);
   const auth = authOf(verdicts.dmarc, author);
   const { sizeBytes, reason, allowedSenders, maxSizeBytes, aliasId, address, envelopeFrom, envelopeTo } = message;
   const header = (name: string, bytesMax: number): string => cleanLine(valuesOf(fields, name)[0] ?? '', bytesMax).text;

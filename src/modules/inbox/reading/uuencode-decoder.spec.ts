@@ -11,7 +11,7 @@ const WITH_SPACES = [
   'MM+6VM[BYNKN\\O;Z_P,\'"P\\3%QL?(R<K+S,W.S]#1TM/4U=;7V-G:V]S=WM_@',
   "?X>+CY.7FY^CIZNOL[>[O\\/'R\\_3U]O?X^?K[_/W^_P  ",
 ];
-/** The same bytes with `backtick=True`. */
+/** The bytes 0 to 255, encoded with the option `backtick=True` of `b2a_uu`. */
 const WITH_BACKQUOTES = [
   'M``$"`P0%!@<("0H+#`T.#Q`1$A,4%187&!D:&QP=\'A\\@(2(C)"4F)R@I*BLL',
   "M+2XO,#$R,S0U-C<X.3H[/#T^/T!!0D-$149'2$E*2TQ-3D]045)35%565UA9",
