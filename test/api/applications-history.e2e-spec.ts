@@ -8,6 +8,7 @@ import {
   destinationAt,
   eventAfter,
   expectStatus,
+  makeDue,
   openSql,
   RARE_RETRIES,
   startTargets,
@@ -94,9 +95,7 @@ describe('history of an application endpoint', () => {
 
       const where = kind === 'url' ? id : (await get(`/v1/app/${application}/endpoints/${id}`)).destination;
       const waiting = await get(at(application, id, 'attempts'));
-      await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
-        uuidOf(event),
-      ]);
+      await makeDue(sql, event);
       await target.arrived(2);
       await eventAfter(server, event, 2);
       await server.api('POST', `/v1/events/${event}/replay`);
@@ -144,9 +143,7 @@ describe('history of an application endpoint', () => {
     const events: string[] = [];
     for (const event_type of ['a', 'b', 'a', 'b', 'a'])
       events.unshift(await attempted((await emit(server, application, { event_type })).message_id, 1));
-    await sql.rows('update due_deliveries set due_at = now() where target_id = $1 and claimed_by is null', [
-      uuidOf(id),
-    ]);
+    for (const event of events) await makeDue(sql, event);
     for (const event of events) await eventAfter(server, event, 2);
 
     const paged = async (query: string): Promise<string[]> => {

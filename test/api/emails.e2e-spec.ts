@@ -275,7 +275,7 @@ describe('POST /v1/emails', () => {
       for (let attempts = 1; attempts <= 8; attempts += 1) {
         const email = await emailAfter(server, id, attempts);
         expect(email.attempts.at(-1)).toMatchObject({ number: attempts, status: 451 });
-        await makeDue(sql, id);
+        if (attempts < 8) await makeDue(sql, id);
       }
       const email = await emailIn(server, id, 'dlq');
       expect(email.recipients.map(({ status }: { status: string }) => status)).toEqual(['dlq', 'delivered']);

@@ -79,11 +79,7 @@ describe('GET /v1/events/stream', () => {
     await target.arrived(1);
     await here.waitFor('attempt', ({ data }) => data.id === evt(message));
     await makeDue(sql, message);
-    await until(
-      () => makeDue(sql, message),
-      () => target.posts().length === 2,
-      WITHIN_MS,
-    );
+    await target.arrived(2);
     await here.waitFor('status', ({ data }) => data.id === evt(message));
     await there.waitFor('status', ({ data }) => data.id === evt(message));
 

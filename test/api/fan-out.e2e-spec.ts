@@ -12,10 +12,10 @@ import {
   eventAfter,
   eventIn,
   expectStatus,
+  makeDue,
   openSql,
   RARE_RETRIES,
   startTargets,
-  uuidOf,
   WITHIN_MS,
 } from './scene.js';
 
@@ -542,9 +542,7 @@ describe('a fan-out', () => {
     )) as [{ id: string }];
 
     const event = await eventAfter(server, eventId, 1);
-    await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
-      uuidOf(eventId),
-    ]);
+    await makeDue(sql, eventId);
 
     expect(event).toMatchObject({
       message_id: message,

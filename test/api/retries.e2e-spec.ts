@@ -11,7 +11,6 @@ import {
   eventIn,
   eventOf,
   expectStatus,
-  makeDue,
   openSql,
   RARE_RETRIES,
   send,
@@ -385,7 +384,6 @@ describe('retries', () => {
     expectStatus(await server.api('DELETE', `/v1/destinations/${destination}`), 204);
 
     for (const messageId of waiting) {
-      await makeDue(sql, messageId);
       expect(await eventIn(server, messageId, 'failed')).toMatchObject({
         destination,
         attempts: [{ number: 1 }],

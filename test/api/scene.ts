@@ -166,11 +166,16 @@ export async function eventAfter(
   );
 }
 
-/** Makes the next attempt of a delivery due now. */
+/** Makes the next attempt of a delivery due now. Waits while a worker still holds the delivery. */
 export async function makeDue(sql: Sql, messageId: string): Promise<void> {
-  await sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null', [
-    uuidOf(messageId),
-  ]);
+  await until(
+    () =>
+      sql.rows('update due_deliveries set due_at = now() where event_id = $1 and claimed_by is null returning 1', [
+        uuidOf(messageId),
+      ]),
+    (rows) => rows.length > 0,
+    WITHIN_MS,
+  );
 }
 
 /** Deletes the row of a destination directly, without the API's check whether something still uses the destination. */
