@@ -66,8 +66,9 @@ describe('noReplyReason', () => {
     'bounce-mc.us1_123.456-help=in.example@b.example',
     'pm_bounces@b.example',
     'msprvs1=18001abcd=bounces-123@b.example',
-    'prvs=0123456789=ada@b.example',
-    'btv1==12345678abc==ada@b.example',
+    'prvs=0123456789=bounces-123@b.example',
+    'prvs=0123456789=x+help=in.example@b.example',
+    'prvs=ada=0123456789@b.example',
     'x-return-123-help=in.example@list.example',
     'x-return-@list.example',
     'x+help=in.example@list.example',
@@ -92,6 +93,8 @@ describe('noReplyReason', () => {
 
   it.each([
     'replying@b.example',
+    'prvs=0891a9abd5=ada@b.example',
+    'btv1==31277f5e0ab==ada@b.example',
     'bouncer@b.example',
     'owner@b.example',
     'listserver@b.example',

@@ -35,6 +35,8 @@ const MACHINES = [
   /^[\da-f]{16}-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}-\d{6}$/i,
   /^b\+(?:r[a-z2-7]{56}|[\da-f]{56})$/i,
 ];
+/** Tag of Bounce Address Tag Validation: `prvs=0891a9abd5=` (most servers), `btv1==31277f5e0ab==` (Barracuda). */
+const BOUNCE_TAG = /^(?:prvs=[\da-f]{6,12}=|btv1==[\da-z]+==)(?=[^@=]+@)/i;
 const LIST_FIELD = /^(?:list-|x-list-|mailing-list$|x-mailing-list$|x-loop$)/;
 /** Values of the Precedence header that mark list or bulk mail. */
 const BULK = /^(?:list|bulk|junk)\b/i;
@@ -52,10 +54,19 @@ export interface RepliedMessage {
   auth: Auth;
 }
 
+/**
+ * Returns the address that an automatic reply goes to: the envelope sender without a tag against forged bounces. The tag
+ * changes every day, and a person's server adds it to each message.
+ */
+export function repliedAddress(envelopeFrom: string): string {
+  return envelopeFrom.replace(BOUNCE_TAG, '');
+}
+
 /** Returns the reason why a message must not get an automatic reply (RFC 3834). Null if it may get one. */
 export function noReplyReason({ fields, envelopeFrom, envelopeTo, auth }: RepliedMessage): NoReplyReason | null {
   if (envelopeFrom === '') return 'null_sender';
-  const local = envelopeFrom.slice(0, envelopeFrom.lastIndexOf('@')).replace(/^"(.*)"$/, '$1');
+  const address = repliedAddress(envelopeFrom);
+  const local = address.slice(0, address.lastIndexOf('@')).replace(/^"(.*)"$/, '$1');
   if (MACHINES.some((pattern) => pattern.test(local))) return 'sender_is_a_machine';
   if (
     isAutoSubmitted(fields) ||

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { domainOf, suppressionKey } from '#engine/mail/addresses.js';
-import type { NoReplyReason } from '#engine/mail/auto-reply.js';
+import { type NoReplyReason, repliedAddress } from '#engine/mail/auto-reply.js';
 import { durationMs } from '#engine/mail/iso-duration.js';
 import { messageIdsIn } from '#engine/mail/message-ids.js';
 import { Config } from '#kernel/config/config.js';
@@ -50,7 +50,7 @@ export class AutoReplies {
     if (autoReply === null) return null;
     const reason = await this.obstacle(message, decided);
     if (reason !== null) return { emailId: null, detail: reason };
-    const sender = suppressionKey(envelopeFrom);
+    const sender = suppressionKey(repliedAddress(envelopeFrom));
     const periodMs = durationMs(autoReply.oncePer) ?? 0;
     const claimed = await this.store.claim({ environmentId, aliasId, sender, messageId: id, periodMs });
     return claimed === 'claimed'
@@ -73,7 +73,7 @@ export class AutoReplies {
       ...(thread.length > 0 && { References: thread.join(' ') }),
     } as Record<string, string>;
     const { subject, text, html } = settings;
-    const reply = { from, to: { name: '', address: message.envelopeFrom }, subject, text, html, headers };
+    const reply = { from, to: { name: '', address: repliedAddress(message.envelopeFrom) }, subject, text, html, headers };
     try {
       await this.emails.reply(message, emailId, reply, await this.identity(message, from.address));
     } catch (error) {
