@@ -14,6 +14,22 @@ describe('HTML as text', () => {
       '<a href="https://x.example">https://x.example</a>',
       'https://x.example',
     ],
+    [
+      'a table has one line for each row',
+      '<table><thead><tr><th>Item</th><th>Price</th></tr></thead><tr><td>Book</td><td>5 €</td></tr><tr><td>Pen<td>6 €</table>',
+      'Item Price\nBook 5 €\nPen 6 €',
+    ],
+    [
+      'nested tables are separated',
+      '<table><tr><td><table><tr><td>a</td></tr></table></td><td><p>b</p></td></tr></table>c',
+      'a\n\nb\n\nc',
+    ],
+    ['blocks are separated', '<dl><dt>a</dt><dd>b</dd></dl><address>c</address><center>d</center>e', 'a\nb\nc\nd\ne'],
+    [
+      'elements that are not displayed are left out',
+      '<head><title>t</title></head><div style="max-height:0;display: none">b</div><p HIDDEN>c</p><p style="DISPLAY:NONE">d</p><div data-skip-in-text="true">e&zwnj;&nbsp;</div>f',
+      'f',
+    ],
     ['images are left out', '<img src="https://x.example/pixel.gif" alt="">a', 'a'],
     ['quotes are marked', '<blockquote>a<br>b</blockquote>', '> a\n> b'],
     ['HTML that is not well-formed is converted', '<div><b>a</i></b>b', 'ab'],

@@ -38,12 +38,51 @@ const ENDED_BY_START: ReadonlyMap<string, RegExp> = new Map([
 ]);
 const TAG_START = /^<(\/?)([a-z][^\s/>]*)/;
 
+/** Elements that browsers display as blocks, and that html-to-text does not know. Their text would be run together. */
+const BLOCKS = [
+  ...[
+    'address',
+    'center',
+    'details',
+    'dialog',
+    'fieldset',
+    'figcaption',
+    'figure',
+    'hgroup',
+    'legend',
+    'menu',
+    'summary',
+  ],
+  ...['caption', 'tr', 'dl', 'dt', 'dd', 'optgroup', 'option'],
+];
+/** Elements that are not displayed. Preview texts are hidden, and are filled up with invisible characters. */
+const HIDDEN = [
+  ...['head', 'title', '[hidden]', '[style*="display:none" i]', '[style*="display: none" i]'],
+  // Preview texts of React Email.
+  '[data-skip-in-text="true"]',
+];
+
 const convert = compile({
   wordwrap: false,
   limits: { maxInputLength: CONVERTED_CHARACTERS_MAX, maxDepth: LEVELS_MAX + 10 },
+  formatters: {
+    /** Separates the cells of a row by a space. */
+    cell: (element, walk, builder) => {
+      builder.addInline(' ');
+      walk(element.children, builder);
+      builder.addInline(' ');
+    },
+  },
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
     { selector: 'img', format: 'skip' },
+    ...HIDDEN.map((selector) => ({ selector, format: 'skip' })),
+    ...BLOCKS.map((selector) => ({
+      selector,
+      format: 'block',
+      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
+    })),
+    ...['td', 'th'].map((selector) => ({ selector, format: 'cell' })),
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
   ],
 });
