@@ -6828,7 +6828,7 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
+             * @description Required. Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
              *     unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
              * @example opt_in
              * @enum {string}
@@ -6969,11 +6969,11 @@ export interface components {
              */
             contentType?: string | null;
             /**
-             * @description Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
-             *     ignored.
+             * @description Content of the file: base64 or base64url (RFC 4648), a list of bytes as numbers, or the JSON of a Node.js `Buffer`.
+             *     White space in base64 is ignored.
              * @example SGVsbG8=
              */
-            content?: (string | {
+            content?: (string | number[] | {
                 /**
                  * @description Always `Buffer`.
                  * @example Buffer
@@ -7014,6 +7014,16 @@ export interface components {
              * @example logo
              */
             contentId?: string | null;
+            /**
+             * @description Alias of `content_id`.
+             * @example logo
+             */
+            inline_content_id?: string | null;
+            /**
+             * @description Alias of `content_id`.
+             * @example logo
+             */
+            inlineContentId?: string | null;
         };
         EmailTag: {
             /**
@@ -7114,7 +7124,7 @@ export interface components {
              */
             text?: string | null;
             /**
-             * @description Custom headers. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are accepted and signed.
+             * @description Custom headers. At most 64 headers, of 4 KB each and 32 KB together, without line breaks and control characters. Refused with 422: `from`, `sender`, `to`, `cc`, `bcc`, `reply-to`, `apparently-to`, `delivered-to`, `envelope-to`, `x-original-to`, `errors-to`, `return-path`, `return-receipt-to`, `disposition-notification-to`, `subject`, `date`, `message-id`, `mime-version`, `otp-token`, `dkim-signature`, `domainkey-signature`, `authentication-results`, `received`, `received-spf`, `x-google-dkim-signature`, `x-smtpapi`, `x-msys-api`, `x-postal-tag`, and names that begin with `content-`, `resent-`, `arc-`, `x-posthorn-`, `x-ses-`, `x-mailgun-`, `x-mc-`, `x-mj-`, `x-pm-`. `List-Unsubscribe` and `List-Unsubscribe-Post` are accepted and signed.
              * @example {
              *       "X-Entity-Ref-ID": "order-4711"
              *     }
@@ -7513,6 +7523,11 @@ export interface components {
              * @example in 2 hours
              */
             scheduledAt?: string | null;
+            /**
+             * @description Ignored, because the path has the id. Resend's packages for Python and Go send it here, too.
+             * @example evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1
+             */
+            id?: string;
         };
         EmailRescheduled: {
             /**

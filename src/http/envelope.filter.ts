@@ -10,7 +10,7 @@ import { isNotShipped } from './not-shipped.js';
 import { oauthAnswerOf } from './oauth-answers.js';
 import { faultPage } from './pages/fault-page.js';
 import { sendPage } from './pages/page.js';
-import { resendFields } from './resend-errors.js';
+import { hasResendErrors, resendFields } from './resend-errors.js';
 import { readBodyOn } from './unread-body.js';
 
 /** Responds to unknown paths, and to all errors of handlers, pipes, interceptors, hooks, parsers and the router. */
@@ -54,7 +54,7 @@ export class EnvelopeFilter implements ExceptionFilter {
   }
 
   private send(apiError: ApiError, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    const more = request.edge?.resendErrors === true ? resendFields(apiError, request) : {};
+    const more = hasResendErrors(request) ? resendFields(apiError, request) : {};
     const answer = answerOf(apiError, request.id, more);
     if (answer.status >= 500 && answer.status !== 501) this.log(answer.status, error, request);
     if (reply.sent || reply.raw.headersSent) return;

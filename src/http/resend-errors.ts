@@ -48,6 +48,14 @@ export function ResendErrors(): ClassDecorator {
   };
 }
 
+/** Paths of the controllers with `ResendErrors`, for requests without a route. */
+const PATHS = /\/v1\/(?:emails|suppressions|templates|topics)(?:[/?]|$)/;
+
+/** Returns whether the errors of a request also have the fields that the `resend` package reads. */
+export function hasResendErrors({ edge, is404, url }: Pick<FastifyRequest, 'edge' | 'is404' | 'url'>): boolean {
+  return is404 ? PATHS.test(url) : edge?.resendErrors === true;
+}
+
 export function resendFields(error: ApiError, { headers }: Pick<FastifyRequest, 'headers'>): ResendFields {
   return {
     name: nameOf(error, Boolean(headers.authorization)),

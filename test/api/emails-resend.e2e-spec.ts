@@ -199,7 +199,8 @@ describe('the resend package with its base URL set to Posthorn', () => {
       const id = await send({ scheduledAt: 'in 1 hour' });
       const at = inHours(3);
 
-      const changes = { scheduled_at: null, scheduledAt: null, [name]: at };
+      // The packages for Python and Go send the id in the body, too.
+      const changes = { id, scheduled_at: null, scheduledAt: null, [name]: at };
       const { json } = expectStatus(await server.api('PATCH', `/v1/emails/${id}`, changes), 200);
 
       expect(json.scheduled_at).toBe(at);
@@ -327,6 +328,26 @@ describe('the resend package with its base URL set to Posthorn', () => {
       expect(
         (await resend.emails.attachments.list({ emailId, before: files[1]?.id ?? '' })).data?.data.map(({ id }) => id),
       ).toEqual([files[0]?.id]);
+    });
+
+    it('takes the content as a list of bytes and the old names of content_id, as Python and Go send them', async () => {
+      const content = [...Buffer.from('hello')];
+      const body = {
+        ...EMAIL,
+        html: '<img src="cid:a"><img src="cid:b">',
+        attachments: [
+          { filename: 'a.png', content, inline_content_id: 'a' },
+          { filename: 'b.png', content, inlineContentId: 'b' },
+        ],
+      };
+      const { id } = expectStatus(await server.api('POST', '/v1/emails', body), 202).json;
+
+      const { data } = await resend.emails.attachments.list({ emailId: id });
+
+      expect(data?.data).toMatchObject([
+        { size: 5, content_id: 'a', content_disposition: 'inline' },
+        { size: 5, content_id: 'b', content_disposition: 'inline' },
+      ]);
     });
 
     it.each([
@@ -602,6 +623,8 @@ describe('the resend package with its base URL set to Posthorn', () => {
     it.each<[string, string, string, object | undefined, Record<string, string>, [number, string]]>([
       ['no key', 'GET', '/v1/emails', undefined, { authorization: '' }, [401, 'missing_api_key']],
       ['a wrong key', 'GET', '/v1/emails', undefined, as('ek_live_x'), [401, 'invalid_api_key']],
+      ['an unknown path', 'POST', '/v1/emails/evt_1/share', {}, {}, [404, 'not_found']],
+      ['an unknown method', 'DELETE', '/v1/templates', undefined, {}, [404, 'not_found']],
       ['an unknown email', 'GET', '/v1/emails/evt_1', undefined, {}, [404, 'not_found']],
       ['no subject', 'POST', '/v1/emails', { ...EMAIL, subject: undefined }, {}, [422, 'missing_required_field']],
       [

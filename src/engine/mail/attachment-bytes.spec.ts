@@ -1,4 +1,4 @@
-import { bytesOfBase64, bytesOfBuffer } from './attachment-bytes.js';
+import { bytesOfBase64, bytesOfNumbers } from './attachment-bytes.js';
 
 const BYTES = Buffer.from([0xfb, 0xff, 0xbe, 0x00]);
 
@@ -39,17 +39,19 @@ describe('bytesOfBase64', () => {
   });
 });
 
-describe('bytesOfBuffer', () => {
-  it('decodes the JSON of a Buffer', () => {
-    expect(bytesOfBuffer(JSON.parse(JSON.stringify(BYTES)))).toEqual(BYTES);
-    expect(bytesOfBuffer({ type: 'Buffer', data: [] })).toEqual(Buffer.alloc(0));
+describe('bytesOfNumbers', () => {
+  it('decodes the JSON of a Buffer, and a list of numbers', () => {
+    expect(bytesOfNumbers([...BYTES])).toEqual(BYTES);
+    expect(bytesOfNumbers(JSON.parse(JSON.stringify(BYTES)))).toEqual(BYTES);
+    expect(bytesOfNumbers({ type: 'Buffer', data: [] })).toEqual(Buffer.alloc(0));
   });
 
   it.each([
     null,
     undefined,
     5,
-    [1, 2],
+    [1, 256],
+    [null],
     {},
     { type: 'Buffer' },
     { type: 'Uint8Array', data: [1] },
@@ -61,6 +63,6 @@ describe('bytesOfBuffer', () => {
     { type: 'Buffer', data: [null] },
     { type: 'Buffer', data: { length: 1e9 } },
   ])('returns null for %j', (value) => {
-    expect(bytesOfBuffer(value)).toBeNull();
+    expect(bytesOfNumbers(value)).toBeNull();
   });
 });

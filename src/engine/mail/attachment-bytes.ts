@@ -23,11 +23,11 @@ export function bytesOfBase64(text: string): Buffer | null {
   return isUrlSafe ? bytes : null;
 }
 
-/** Returns the bytes of a Node.js `Buffer` in its JSON form, or null for any other value. */
-export function bytesOfBuffer(value: unknown): Buffer | null {
+/** Returns the bytes of a list of numbers or of a Node.js `Buffer` in its JSON form, or null for any other value. */
+export function bytesOfNumbers(value: unknown): Buffer | null {
   const { type, data } = (typeof value === 'object' ? (value ?? {}) : {}) as { type?: unknown; data?: unknown };
-  if (type !== 'Buffer' || !Array.isArray(data) || !data.every(isByte)) return null;
-  return Buffer.from(data as number[]);
+  const numbers = type === 'Buffer' ? data : value;
+  return Array.isArray(numbers) && numbers.every(isByte) ? Buffer.from(numbers as number[]) : null;
 }
 
 const isByte = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;

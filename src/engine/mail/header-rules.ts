@@ -14,7 +14,7 @@ const WORD_BYTES_MAX = 900;
 const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-const INSTRUCTIONS = ['x-smtpapi', 'x-msys-api'] as const;
+const INSTRUCTIONS = ['x-smtpapi', 'x-msys-api', 'x-postal-tag'] as const;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set<string>([
   // Address headers, from which some clients and servers read recipients.

@@ -1,4 +1,4 @@
-import { bytesOfBase64, bytesOfBuffer } from '#engine/mail/attachment-bytes.js';
+import { bytesOfBase64, bytesOfNumbers } from '#engine/mail/attachment-bytes.js';
 import type { Fault } from '#kernel/errors.js';
 import { typeOfFilename } from '#mail/filename-type.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
@@ -13,10 +13,16 @@ const TYPE =
 const CONTENT_ID = /^[A-Za-z0-9._%+$=-]+(?:@[A-Za-z0-9.-]+)?$/;
 const IN_BRACKETS = /^<(.*)>$/;
 
-/** Names of the request's fields. The `resend` package sends `path` instead of `url`. */
+/** Names of the request's fields, with those of Resend's packages. */
 const NAMES: FieldNames = {
   known: new Set(['filename', 'content_type', 'content', 'url', 'content_id']),
-  aliases: { contentType: 'content_type', contentId: 'content_id', path: 'url' },
+  aliases: {
+    contentType: 'content_type',
+    contentId: 'content_id',
+    inline_content_id: 'content_id',
+    inlineContentId: 'content_id',
+    path: 'url',
+  },
   // The field `encoding` is rejected, because only base64 is supported.
   refused: new Set(['encoding']),
 };
@@ -106,16 +112,13 @@ function withoutBrackets(contentId: unknown): unknown {
   return typeof contentId === 'string' ? (IN_BRACKETS.exec(contentId.trim())?.[1] ?? contentId) : contentId;
 }
 
-/**
- * Returns the bytes of `content`, which is base64 or the JSON of a Node.js Buffer. Null if `content` has another
- * format.
- */
+/** Returns the bytes of `content`: base64, the JSON of a Node.js Buffer, or a list of bytes. Null for other formats. */
 function bytesOf(content: unknown, fault: AddFault): { bytes: Buffer } | null {
-  const bytes = typeof content === 'string' ? bytesOfBase64(content) : bytesOfBuffer(content);
+  const bytes = typeof content === 'string' ? bytesOfBase64(content) : bytesOfNumbers(content);
   return bytes === null
     ? fault(
         'content',
-        'must be base64 (RFC 4648), which may have line breaks, or {"type": "Buffer", "data": [bytes as numbers]}',
+        'must be base64 (RFC 4648), which may have line breaks, a list of bytes as numbers, or {"type": "Buffer", "data": [bytes as numbers]}',
       )
     : { bytes };
 }

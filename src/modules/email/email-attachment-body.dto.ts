@@ -4,20 +4,23 @@ import type { BufferJson } from '#engine/mail/attachment-bytes.js';
 import { AllowUnknownFields } from '#http/unknown-fields.js';
 import { MatchesSchema } from '#http/validation.js';
 
-/** OpenAPI schema of a file's content: base64, or the JSON of a Node.js Buffer. */
+const BYTE_LIST = {
+  type: 'array',
+  items: { type: 'integer', minimum: 0, maximum: 255 },
+  description: 'The bytes of the file.',
+  examples: [[72, 101, 108, 108, 111]],
+};
+
+/** OpenAPI schema of a file's content: base64, a list of bytes, or the JSON of a Node.js Buffer. */
 const FILE_BYTES = {
   oneOf: [
     { type: 'string' },
+    BYTE_LIST,
     {
       type: 'object',
       properties: {
         type: { type: 'string', enum: ['Buffer'], description: 'Always `Buffer`.', examples: ['Buffer'] },
-        data: {
-          type: 'array',
-          items: { type: 'integer', minimum: 0, maximum: 255 },
-          description: 'The bytes of the file.',
-          examples: [[72, 101, 108, 108, 111]],
-        },
+        data: BYTE_LIST,
       },
       required: ['type', 'data'],
       additionalProperties: false,
@@ -53,13 +56,13 @@ export class EmailAttachmentBody {
   contentType?: string | null;
 
   /**
-   * Content of the file: base64 or base64url (RFC 4648), or the JSON of a Node.js `Buffer`. White space in base64 is
-   * ignored.
+   * Content of the file: base64 or base64url (RFC 4648), a list of bytes as numbers, or the JSON of a Node.js `Buffer`.
+   * White space in base64 is ignored.
    */
   @ApiProperty({ example: 'SGVsbG8=' })
   @IsOptional()
   @MatchesSchema(FILE_BYTES)
-  content?: string | BufferJson | null;
+  content?: string | number[] | BufferJson | null;
 
   /**
    * Public https URL of the file. Posthorn fetches the file while it handles the request, within ten seconds. Redirects
@@ -94,4 +97,18 @@ export class EmailAttachmentBody {
   @IsString()
   @MaxLength(130)
   contentId?: string | null;
+
+  /** Alias of `content_id`. */
+  @ApiProperty({ example: 'logo' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(130)
+  inline_content_id?: string | null;
+
+  /** Alias of `content_id`. */
+  @ApiProperty({ example: 'logo' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(130)
+  inlineContentId?: string | null;
 }

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { SCHEDULE_RULE } from '#engine/mail/schedule.js';
 import { Examples } from '#http/openapi-examples.js';
-import { IsDateTime } from '#http/validation.js';
+import { CanBeOmitted, IsDateTime } from '#http/validation.js';
 import { invalid } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
 
@@ -22,6 +22,12 @@ export class EmailScheduleBody {
   @IsString()
   @MaxLength(64)
   scheduledAt?: string | null;
+
+  /** Ignored, because the path has the id. Resend's packages for Python and Go send it here, too. */
+  @ApiProperty({ example: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @CanBeOmitted()
+  @IsString()
+  id?: string;
 }
 
 /** A scheduled email with its new time. */
