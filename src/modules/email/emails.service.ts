@@ -108,6 +108,9 @@ export class EmailsService {
     }
     if (email === null) throw noSuch('email');
     const attempts = await this.attempts.ofEvent(tenant, email);
+    // Reads the email again, because the states of its recipients must not be older than its last attempt.
+    const isUnderWay = email.recipients.some(({ state }) => state === 'sending');
+    if (isUnderWay && attempts.length > 0) email = (await this.store.find(environmentId, id)) ?? email;
     return { email, draft: null, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
 
