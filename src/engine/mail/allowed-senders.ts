@@ -10,7 +10,9 @@ const QUOTED_STRING = /"(?:[^"\\]|\\.?)*("|$)/gs;
  */
 const COMMENT = /\((?:[^()\\]|\\.?)*(\)|(?=\()|$)/gs;
 const NESTED_MAX = 10;
-const BRACKETED = /^[^<>,;:]*<\s*([^<>\s]+)\s*>\s*$/;
+/** Maximum length of a header with an author. Longer ones, whose comments take long to remove, have no clear author. */
+export const AUTHOR_CHARACTERS_MAX = 8 * 1024;
+const BRACKETED = /^([^<>,;:]*)<\s*([^<>\s]+)\s*>\s*$/;
 const BARE = /^[^\s<>,;:]+$/;
 
 /**
@@ -39,18 +41,34 @@ export function readAllowedSender(text: string): { entry: string } | { fault: st
  */
 export function soleSender(fromFields: readonly string[]): string | null {
   const [only, ...more] = fromFields;
-  if (only === undefined || more.length > 0) return null;
-  let plain = only.replace(QUOTED_STRING, (whole, end: string) => (end === '"' ? ' ' : whole));
+  return only === undefined || more.length > 0 ? null : (senderIn(only)?.address ?? null);
+}
+
+/**
+ * Returns the sender of a message that Posthorn signs, like `soleSender`. Also null if a name that is not quoted
+ * contains the address of somebody else, which some parsers take for the sender: `ceo@bank.example <anna@example.com>`.
+ */
+export function unambiguousSender(field: string): string | null {
+  const sender = senderIn(field);
+  if (sender === null || (sender.name.includes('@') && sender.name.toLowerCase() !== sender.address)) return null;
+  return sender.address;
+}
+
+function senderIn(field: string): { name: string; address: string } | null {
+  if (field.length > AUTHOR_CHARACTERS_MAX) return null;
+  let plain = field.replace(QUOTED_STRING, (whole, end: string) => (end === '"' ? ' ' : whole));
   // Removes comments from the inside out, because comments nest.
   for (let depth = 0; depth < NESTED_MAX && plain.includes('('); depth += 1)
     plain = plain.replace(COMMENT, (whole, end: string) => (end === ')' ? ' ' : whole));
   const trimmed = plain.trim();
   // Remaining quotes or parentheses belong to an unterminated string or comment, about which parsers disagree.
   if (/["()]/.test(trimmed)) return null;
-  const address = BRACKETED.exec(trimmed)?.[1] ?? (BARE.test(trimmed) ? trimmed : null);
+  const [, name = '', bracketed] = BRACKETED.exec(trimmed) ?? [];
+  const address = bracketed ?? (BARE.test(trimmed) ? trimmed : null);
   if (address === null || address.split('@').length !== 2) return null;
   const domain = canonicalDomain(domainOf(address));
-  return domain === null ? null : `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}`;
+  if (domain === null) return null;
+  return { name: name.trim(), address: `${address.slice(0, address.indexOf('@')).toLowerCase()}@${domain}` };
 }
 
 /** Returns whether a sender from `soleSender` is allowed. An empty list allows all mail, even mail without a sender. */

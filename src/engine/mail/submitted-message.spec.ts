@@ -1,3 +1,4 @@
+import { growthOf, LINEAR } from '../../../test/support/cpu-time.js';
 import {
   contentOf,
   ownHeadersOf,
@@ -261,6 +262,23 @@ describe('contentOf', () => {
 
     expect(contentOf(multipart('--_NmP-2', 'Hello', 'Date: later', 'Message-ID: <2@a.example>'))).toEqual(first);
     expect(contentOf(multipart('--_NmP-1', 'Hello!', 'Date: today'))).not.toEqual(first);
+  });
+
+  it('leaves out boundaries in delimiter lines only', () => {
+    expect(contentOf(multipart('abcd', 'abcd --abcd'))).toEqual(contentOf(multipart('efgh', 'abcd --abcd')));
+    expect(contentOf(multipart('abcd', 'abcd'))).not.toEqual(contentOf(multipart('efgh', 'efgh')));
+    expect(contentOf(multipart('abcd', '--abcde'))).not.toEqual(contentOf(multipart('abcd', '--abcdf')));
+  });
+
+  it('takes linear time for 50 boundaries that are almost everywhere', async () => {
+    const almost = 'a'.repeat(69);
+    const types = Array.from({ length: 50 }, (_, i) => `X-Type: x; boundary=${almost}${String.fromCharCode(48 + i)}`);
+    const { fields } = read(...HEAD, ...types, '', 'x');
+    const body = `\r\n--${almost}b\r\n${'a'.repeat(900)}`.repeat(2_000);
+
+    const growth = await growthOf(body, (part) => contentOf({ fields, body: Buffer.from(part) }));
+
+    expect(growth).toBeLessThan(LINEAR);
   });
 
   it('leaves out boundaries of four characters, and no shorter ones', () => {

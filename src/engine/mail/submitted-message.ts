@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { mailboxesIn } from './address-list.js';
 import { isRefused, type Mailbox, parseMailbox } from './addresses.js';
-import { soleSender } from './allowed-senders.js';
+import { AUTHOR_CHARACTERS_MAX, unambiguousSender } from './allowed-senders.js';
 import { cleanLine } from './clean-text.js';
 import { decodeWords } from './encoded-words.js';
 import { isRelayInstruction } from './header-rules.js';
@@ -51,6 +51,9 @@ const MESSAGE_ID_BYTES_MAX = 998;
  */
 const BOUNDARY = /;\s{0,100}boundary\s?=\s?(?:"([^"\r\n]{4,70})"|([^\s;"]{4,70}))/gi;
 const BOUNDARIES_MAX = 50;
+const DELIMITER = '\r\n--';
+/** Maximum number of lines that are compared with the boundaries. */
+const DELIMITERS_MAX = 100_000;
 const HEAD_END = '\r\n\r\n';
 const CR = 0x0d;
 
@@ -101,7 +104,7 @@ export function readSubmittedMessage(raw: Buffer): SubmittedMessage | { fault: s
   const from = authorIn(found('from'));
   if ('fault' in from) return from;
   const sender = found('sender');
-  const senderAddress = sender === null ? null : soleSender([sender]);
+  const senderAddress = sender === null ? null : unambiguousSender(sender);
   if (sender !== null && senderAddress === null) return { fault: 'The Sender header must have exactly one address.' };
   return {
     from,
@@ -163,11 +166,28 @@ export function contentOf({ fields, body }: Pick<SubmittedMessage, 'fields' | 'b
     .filter(({ name }) => !['date', 'message-id', 'received', KEY_HEADER].includes(name))
     .map(({ text }) => text)
     .join('\r\n');
-  let content = `${head}\r\n${body.toString('latin1')}`;
-  // Replaces each boundary with its index, which is shorter than any boundary, so that the content never grows.
-  for (const [place, boundary] of [...boundariesIn(content)].entries())
-    content = content.replaceAll(boundary, `=${place}`);
-  return Buffer.from(content, 'latin1');
+  const content = `${head}\r\n${body.toString('latin1')}`;
+  return Buffer.from(withoutDelimiters(content.replace(BOUNDARY, ';'), boundariesIn(content)), 'latin1');
+}
+
+/** Removes the boundaries from delimiter lines (RFC 2046, section 5.1.1). Takes linear time. */
+function withoutDelimiters(content: string, boundaries: ReadonlySet<string>): string {
+  if (boundaries.size === 0) return content;
+  const kept: string[] = [];
+  let from = 0;
+  let at = content.indexOf(DELIMITER);
+  for (let lines = 0; at !== -1 && lines < DELIMITERS_MAX; lines += 1) {
+    const start = at + DELIMITER.length;
+    const end = content.indexOf('\r\n', start);
+    const line = content.slice(start, end === -1 ? content.length : end).trimEnd();
+    const name = boundaries.has(line) ? line : line.endsWith('--') ? line.slice(0, -2) : '';
+    if (boundaries.has(name)) {
+      kept.push(content.slice(from, start));
+      from = start + name.length;
+    }
+    at = content.indexOf(DELIMITER, start);
+  }
+  return [...kept, content.slice(from)].join('');
 }
 
 function boundariesIn(content: string): Set<string> {
@@ -224,12 +244,12 @@ function authorIn(value: string | null): Mailbox | { fault: string } {
   if (value === null || value === '') return { fault: 'The message has no From header.' };
   // Most clients write a form that `parseMailbox` accepts, and that other parsers read in the same way. The code below
   // also merges repeated spaces in a name.
-  const strict = parseMailbox(value, 'international');
-  if (!isRefused(strict) && !value.includes('  ')) return strict;
-  const address = soleSender([value]);
+  const strict = value.length > AUTHOR_CHARACTERS_MAX ? null : parseMailbox(value, 'international');
+  if (strict !== null && !isRefused(strict) && !value.includes('  ')) return strict;
+  const address = unambiguousSender(value);
   if (address === null) return { fault: 'The From header must have exactly one address.' };
   const shown = mailboxesIn(value)[0];
-  // Restores the case of the local part: `soleSender` returns lower case.
+  // Restores the case of the local part: `unambiguousSender` returns lower case.
   const isSame = shown?.address.toLowerCase() === address;
   const parsed = parseMailbox(isSame ? shown.address : address, 'international');
   if ('refusal' in parsed) return { fault: `From: ${parsed.refusal}` };

@@ -68,7 +68,8 @@ export class AcceptSubmittedMessage {
     const message = readSubmittedMessage(raw);
     if ('fault' in message) throw new ApiError('validation_failed', message.fault, { check: 'schema' });
     const { idempotencyKey } = message;
-    if (idempotencyKey === null) return this.store(tenant, recipients, message, raw, null);
+    const submitted = { message, raw, files: filesOf(raw) };
+    if (idempotencyKey === null) return this.store(tenant, recipients, submitted, null);
     const envelope = recipients.map(({ address }) => suppressionKey(address)).sort();
     const request = {
       environmentId: tenant.environmentId,
@@ -81,7 +82,7 @@ export class AcceptSubmittedMessage {
     };
     try {
       const answer = await this.once.run(request, async (reservation) =>
-        KEPT.keep(await this.store(tenant, recipients, message, raw, { request: reservation, answer: KEPT.keep })),
+        KEPT.keep(await this.store(tenant, recipients, submitted, { request: reservation, answer: KEPT.keep })),
       );
       return KEPT.read(answer);
     } catch (error) {
@@ -93,14 +94,12 @@ export class AcceptSubmittedMessage {
   private async store(
     tenant: Tenant,
     recipients: readonly Mailbox[],
-    message: SubmittedMessage,
-    raw: Buffer,
+    { message, raw, files }: { message: SubmittedMessage; raw: Buffer; files: readonly MessageFile[] },
     once: AcceptedOnce | null,
   ): Promise<AcceptedEmail> {
     const addressed = draftOf(message, recipients);
     const { to, cc, bcc } = addressed;
     const requested = readRequests(message, to.length + cc.length + bcc.length);
-    const files = filesOf(raw);
     const identity = await this.identities.resolve(tenant, message.from.address);
     refusePaused(identity);
     if (!identity.isCaptured) await refuseUnlessDeliverable(addressed, this.transport);
