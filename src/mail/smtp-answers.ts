@@ -27,6 +27,7 @@ const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
 /** nodemailer has one code for all socket errors, so failed TLS handshakes are recognized by Node's messages. */
+const CERTIFICATE = /certificate|altnames/i;
 const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
 
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
@@ -137,7 +138,10 @@ function sentenceOf(error: Error & SmtpAnswers): string {
     return 'The mail server of EMAIL_TRANSPORT refused the login.';
   if (error.code === 'ETLS')
     return 'The connection to the mail server could not be encrypted, which EMAIL_TRANSPORT requires.';
-  if (isHandshake(error)) return 'The certificate of the mail server is not one that can be trusted.';
+  if (isHandshake(error))
+    return CERTIFICATE.test(error.message)
+      ? 'The certificate of the mail server is not one that can be trusted.'
+      : 'The TLS handshake with the mail server failed.';
   if (error.code === 'EPROTOCOL') return error.response ?? 'The server that answers is no mail server.';
   if (
     error.code === 'ETIMEDOUT' ||

@@ -61,7 +61,7 @@ export function classifyReply(reply: SmtpReply): SmtpVerdict {
 export function cleanReply(text: string): string {
   return text
     .replace(/\r?\n\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, ' ')
-    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
     .trim()
     .slice(0, 1024);
 }
