@@ -522,7 +522,9 @@ describe('when the audit log accepts entries again', () => {
     for (const [name, { url, body, headers }] of calls) {
       const [method = ''] = name.split(' ');
       // The API refuses a replay of an endpoint while another one is running.
-      await until('/v1/replays', (json) => json.data.every((job: { finished_at: unknown }) => job.finished_at !== null));
+      await until('/v1/replays', (json) =>
+        json.data.every((job: { finished_at: unknown }) => job.finished_at !== null),
+      );
       const before = await settled();
       const answer = await server.api(method, url, body, headers);
       const entries = await sql.rows('select 1 from audit_log where request_id = $1', [

@@ -163,7 +163,9 @@ describe('retryAfterOf', () => {
 
 describe('cleanReply', () => {
   it('joins lines and removes control characters', () => {
-    expect(cleanReply('550-5.7.26 This\r\n550-5.7.26 is\n550 5.7.26 it\0\x1b\u202e[31m')).toBe('550-5.7.26 This is it [31m');
+    expect(cleanReply('550-5.7.26 This\r\n550-5.7.26 is\n550 5.7.26 it\0\x1b\u202e[31m')).toBe(
+      '550-5.7.26 This is it [31m',
+    );
     expect(cleanReply('x'.repeat(3000))).toHaveLength(1024);
   });
 });

@@ -73,7 +73,14 @@ export class AutoReplies {
       ...(thread.length > 0 && { References: thread.join(' ') }),
     } as Record<string, string>;
     const { subject, text, html } = settings;
-    const reply = { from, to: { name: '', address: repliedAddress(message.envelopeFrom) }, subject, text, html, headers };
+    const reply = {
+      from,
+      to: { name: '', address: repliedAddress(message.envelopeFrom) },
+      subject,
+      text,
+      html,
+      headers,
+    };
     try {
       await this.emails.reply(message, emailId, reply, await this.identity(message, from.address));
     } catch (error) {
