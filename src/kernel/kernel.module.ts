@@ -3,6 +3,7 @@ import { DiscoveryModule } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { Clock, SystemClock } from './clock.js';
 import { BackgroundJobs } from './concurrency/background-jobs.js';
+import { BusyTurns } from './concurrency/busy-turns.js';
 import { DueWorkPoller } from './concurrency/due-work-poller.js';
 import { LoadMonitor } from './concurrency/load-monitor.js';
 import { Config } from './config/config.js';
@@ -30,6 +31,7 @@ export class KernelModule {
   static forRoot(config: Config, dataSource: DataSource, clock: SystemClock): DynamicModule {
     const provided = [
       BackgroundJobs,
+      BusyTurns,
       Clock,
       ClusterEpochs,
       Config,
@@ -52,6 +54,7 @@ export class KernelModule {
       imports: [DiscoveryModule, DataSourceModule],
       providers: [
         BackgroundJobs,
+        BusyTurns,
         { provide: Config, useValue: config },
         { provide: DataSource, useValue: dataSource },
         { provide: SystemClock, useValue: clock },

@@ -10,6 +10,13 @@ const TOKEN_LENGTH_MAX = 8_192;
 /** Tolerated difference between the issuer's clock and Posthorn's clock. */
 const LEEWAY_SECONDS = 60;
 const KEYS_MAX = 100;
+/** Maximum number of keys that are tried if the token does not name its key. */
+const TRIED_MAX = 16;
+/**
+ * Maximum lengths of the numbers of an RSA key, in characters of base64url: 4,096 bits, and 32 bits. Checking a signature
+ * takes milliseconds for keys with large exponents, and providers use 65537.
+ */
+const [MODULUS_LENGTH_MAX, EXPONENT_LENGTH_MAX] = [683, 6];
 
 interface Algorithm {
   keyType: 'RSA' | 'EC' | 'OKP';
@@ -220,8 +227,14 @@ function keysFor(header: Readonly<Record<string, unknown>>, jwks: string): JsonW
         (algorithm.curve === undefined || key.crv === algorithm.curve) &&
         (header.kid === undefined || key.kid === header.kid) &&
         (key.use === undefined || key.use === 'sig') &&
-        (key.alg === undefined || key.alg === header.alg),
-    );
+        (key.alg === undefined || key.alg === header.alg) &&
+        isQuick(key),
+    )
+    .slice(0, TRIED_MAX);
+}
+
+function isQuick({ n, e }: JsonWebKey): boolean {
+  return String(n ?? '').length <= MODULUS_LENGTH_MAX && String(e ?? '').length <= EXPONENT_LENGTH_MAX;
 }
 
 interface Parts {

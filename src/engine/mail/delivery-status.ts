@@ -81,6 +81,11 @@ function recipientOf(fields: ReadonlyMap<string, string>): ReportedRecipient | n
   };
 }
 
+/** Returns the first address in a text, or null. Begins only at the start of a word, so that it takes linear time. */
+export function addressIn(text: string): string | null {
+  return /(?<![^\s<>()[\]"',;:])[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(text)?.[0] ?? null;
+}
+
 function addressOf(value: string): string {
-  return /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value.slice(value.indexOf(';') + 1))?.[0] ?? '';
+  return addressIn(value.slice(value.indexOf(';') + 1)) ?? '';
 }

@@ -1,6 +1,6 @@
 import type { HeaderFault } from '../headers.js';
 
-const HEADERS_MAX = 64;
+export const HEADERS_MAX = 64;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
@@ -77,9 +77,9 @@ export const MAIL_HEADERS_RULE =
  * headers that address, authenticate or frame the message, because they could bypass the recipient checks.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
-  const entries = Object.entries(headers);
-  if (entries.length > HEADERS_MAX)
+  if (Object.keys(headers).length > HEADERS_MAX)
     return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} custom headers.` }];
+  const entries = Object.entries(headers);
   const faults: HeaderFault[] = [];
   const values = new Map<string, string>();
   let totalBytes = 0;

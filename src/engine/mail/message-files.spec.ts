@@ -64,7 +64,7 @@ it('joins the continuations of a name, and treats a single part as a body or as 
   expect(messageFilesOf(message('Subject: x', '', 'Hello'))).toEqual({ files: [], textBytesMax: 7 });
 });
 
-it('returns null for more than 500 parts or 32 levels', () => {
+it('returns null for more than 500 parts or 10 levels', () => {
   const parts = Array.from({ length: 501 }, () => '--b\r\n\r\nx');
   const levels = Array.from(
     { length: 40 },

@@ -18,15 +18,18 @@ export interface MessageFiles {
 }
 
 /** Limits for finding the files of a message. */
-export const FILE_LIMITS: MimeLimits = { parts: 500, depth: 32, readsAttachedMessages: false };
+export const FILE_LIMITS: MimeLimits = { parts: 500, depth: 10, readsAttachedMessages: false };
+/** Maximum size of the headers of a part. The rest is ignored. */
+const HEAD_CHARS_MAX = 256 * 1024;
 const PARAMETERS_CHARS_MAX = 2_048;
 const PARAMETER =
   /;\s{0,100}(?:file)?name(\*\d{1,2})?(\*)?\s{0,10}=\s{0,10}(?:"((?:[^"\\]|\\.){0,500})"|([^\s;"]{1,500}))/gi;
 const NAME = /name/i;
+const SOFT_BREAK = /^=[ \t]{0,10}\r\n/;
 const UNNAMED = 'attachment';
 
 /**
- * Returns the files of a message and the size of its bodies, or null if it has more than 500 parts or 32 levels. An
+ * Returns the files of a message and the size of its bodies, or null if it has more than 500 parts or 10 levels. An
  * attached message counts as a file. Measures the content without storing it.
  */
 export function messageFilesOf(raw: Buffer): MessageFiles | null {
@@ -39,7 +42,7 @@ function collect(text: string, depth: number, budget: { left: number }, found: M
   budget.left -= 1;
   if (budget.left < 0 || depth > FILE_LIMITS.depth) return false;
   const { head, body } = split(text);
-  const { headers } = headersOf(head.replaceAll('\r\n', '\n'));
+  const { headers } = headersOf(head.slice(0, HEAD_CHARS_MAX).replaceAll('\r\n', '\n'));
   const contentType = headerOf({ headers }, 'content-type');
   const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
   const boundary = type.startsWith('multipart/') ? parameterOf(contentType, 'boundary') : '';
@@ -92,5 +95,15 @@ function percentDecoded(text: string): Buffer {
 function decodedBytes(body: string, encoding: string): number {
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').length;
   if (!/^\s*quoted-printable/i.test(encoding)) return body.length;
-  return body.replace(/=[ \t]{0,10}\r\n/g, '').replace(/=[0-9a-f]{2}/gi, 'x').length;
+  let size = body.length;
+  for (let at = body.indexOf('='); at !== -1; at = body.indexOf('=', at + 1)) {
+    if (isHex(body.charCodeAt(at + 1)) && isHex(body.charCodeAt(at + 2))) size -= 2;
+    else size -= SOFT_BREAK.exec(body.slice(at, at + 14))?.[0].length ?? 0;
+  }
+  return size;
+}
+
+/** Returns whether a character is one of `0-9`, `A-F` and `a-f`. */
+function isHex(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { readBounceText } from './bounce-text.js';
-import { recipientsOfStatus, type ReportedRecipient } from './delivery-status.js';
+import { addressIn, recipientsOfStatus, type ReportedRecipient } from './delivery-status.js';
 import { headerOf, headersOf, type MimePart, mimePartsOf, walk, walkOwn } from './mime-parts.js';
 
 export interface MailReport {
@@ -173,7 +173,7 @@ function complaintOf(parts: readonly MimePart[]): { type: string | null; complai
 }
 
 const addressesIn = (values: readonly string[]): string[] =>
-  values.slice(0, 100).flatMap((value) => /[^\s<>()[\]"',;:]{1,200}@[^\s<>()[\]"',;:]{1,253}/.exec(value)?.[0] ?? []);
+  values.slice(0, 100).flatMap((value) => addressIn(value) ?? []);
 
 /** Returns the first text part. If it is HTML, removes the tags. */
 function plainOf(parts: readonly MimePart[]): string {

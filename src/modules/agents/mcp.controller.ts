@@ -9,6 +9,7 @@ import { Audit } from '#http/audit.js';
 import { BodyLimit } from '#http/body-limit.js';
 import { EnvelopeFilter } from '#http/envelope.filter.js';
 import { JSON_TYPE } from '#http/envelope.js';
+import { hasMoreMembers } from '#http/json-members.js';
 import { Section } from '#http/openapi-sections.js';
 import { Config } from '#kernel/config/config.js';
 import { badRequest, methodNotAllowed } from '#kernel/errors.js';
@@ -23,6 +24,8 @@ const BODY_BYTES_MAX = 1_048_576;
  * this depth. Payloads are nested much less.
  */
 const BODY_LEVELS_MAX = 500;
+/** Maximum number of strings, objects and lists of a request. The MCP package takes long for many fields. */
+const MEMBERS_MAX = 20_000;
 
 const CALL = {
   jsonrpc: '2.0',
@@ -144,6 +147,10 @@ export class McpController implements OnModuleInit {
     this.gate.admit(request);
     if (isDeeperThan(request.body, BODY_LEVELS_MAX))
       throw badRequest(`The message is nested too deeply: at most ${BODY_LEVELS_MAX} levels are allowed.`);
+    if (request.rawBody !== null && hasMoreMembers(request.rawBody, MEMBERS_MAX))
+      throw badRequest(
+        `The message has too many fields: at most ${MEMBERS_MAX} strings, objects and lists are allowed.`,
+      );
     reply.headers(this.gate.corsHeaders(request));
     const tool = this.tools.find(calledTool(request.body));
     const refused = tool && this.rules.refusal(tool.kind, request);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Mailbox } from '#engine/mail/addresses.js';
 import { isAtSimulator, simulatedRole } from '#engine/mail/simulator.js';
 import { Clock } from '#kernel/clock.js';
+import { BusyTurns } from '#kernel/concurrency/busy-turns.js';
 import { memoizeAsync } from '#kernel/concurrency/memoize-async.js';
 import { Config } from '#kernel/config/config.js';
 import { type Id, showId } from '#kernel/ids.js';
@@ -36,6 +37,7 @@ export class EmailComposition {
     private readonly links: UnsubscribeLinks,
     private readonly identities: SenderIdentities,
     private readonly transport: MailTransport,
+    private readonly turns: BusyTurns,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -48,6 +50,7 @@ export class EmailComposition {
     const linked = await this.links.addTo(named, draft);
     const { headers, html } = linked;
     const { textPartOf } = await textPart();
+    if (linked.text === null) await this.turns.take();
     const text = textPartOf(linked);
     const date = this.clock.now();
     const raw = await compose(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
+import { BusyTurns } from '#kernel/concurrency/busy-turns.js';
 import { Cache } from '#kernel/concurrency/cache.js';
 import { type Fault } from '#kernel/errors.js';
 import { type Id, showId } from '#kernel/ids.js';
@@ -43,6 +44,7 @@ export class PublishedTemplates {
 
   constructor(
     private readonly store: TemplatesStore,
+    private readonly turns: BusyTurns,
     clock: Clock,
   ) {
     const nowMs = (): number => clock.monotonicMs();
@@ -66,6 +68,7 @@ export class PublishedTemplates {
     // The template was removed after the first lookup.
     if (parsed === null) return fault('template.id', `No such template: ${text}.`);
     const { content, parts } = parsed;
+    await this.turns.take();
     const rendered = renderContent(parts, content.variables, variables, 'template.variables');
     if ('faults' in rendered) return rendered;
     if (rendered.missing.length > 0)
