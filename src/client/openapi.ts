@@ -1327,7 +1327,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event
-         * @description Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
+         * @description Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target, if its payload was erased, or if it is an email that was canceled before its scheduled time. `destinations` limits the replay to some of the original destinations. Needs a key of scope `write`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -12088,6 +12088,7 @@ export interface components {
             skipped: number;
             /**
              * @description Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
+             *     Also includes emails that were canceled before their scheduled time.
              * @example 2
              */
             excluded: number;

@@ -225,6 +225,12 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
       ['emails_pkey'],
       30,
     ],
+    [
+      'canceled among',
+      (db) => new EmailsStore(db).canceledAmong(ENVIRONMENT, [{ eventId: some.id, expiresOn: some.expiresOn }]),
+      ['emails_status_idx'],
+      100,
+    ],
     ['erase', (db) => new EmailsStore(db).erase(ENVIRONMENT, some.id), ['emails_pkey'], DAYS * 8],
     ['find', (db) => new EmailsStore(db).find(ENVIRONMENT, some.id), KEYS, DAYS * 12],
     ['orphans of one hour', (db) => orphansOfAnHour(db), ['emails_pkey', 'environments_pkey', 'events_pkey'], 3_000],

@@ -10,7 +10,7 @@ import { until } from './polling.js';
 import { verifyDomain } from './relay.js';
 import { jobIn } from './replaying.js';
 import type { Sql, Targets } from './scene.js';
-import { eventIn, expectStatus, openSql, startTargets, uuidOf } from './scene.js';
+import { eventIn, expectStatus, openSql, RARE_RETRIES, startTargets, uuidOf } from './scene.js';
 import { listen } from './system-event-target.js';
 
 const DAY_MS = 86_400_000;
@@ -137,28 +137,40 @@ describe('scheduled emails', () => {
     expect(await sql.rows(`select 1 from scheduled_emails where id = '${uuidOf(id)}'`)).toEqual([]);
   });
 
-  it('a canceled email ends as a canceled delivery without an attempt, and recover includes it only if requested', async () => {
-    const since = new Date().toISOString();
+  const canceledEmail = async (): Promise<string> => {
     const id = await schedule();
     expectStatus(await server.api('DELETE', `/v1/emails/${id}`), 204);
-    const canceled = async (deliveries: number): Promise<object> =>
-      until(
-        async () => (await server.api('GET', `/v1/events/${id}`)).json,
-        ({ status, deliveries: all }) => status === 'failed' && all.length === deliveries,
-      );
-    const recover = async (body: object): Promise<object> => {
+    return id;
+  };
+
+  it('a canceled email ends as a canceled delivery without an attempt, and no job sends it', async () => {
+    const since = new Date().toISOString();
+    const id = await canceledEmail();
+    expect(await eventIn(server, id, 'failed')).toMatchObject({ deliveries: [{ reason: 'cancelled' }], attempts: [] });
+    const job = async (body: object): Promise<object> => {
       const filter = { event_type: 'email.send', since };
-      const job = expectStatus(
-        await server.api('POST', '/v1/replays', { action: 'recover', filter, ...body }),
-        202,
-      ).json;
-      return jobIn(server, job.id, 'completed');
+      const { id: jobId } = expectStatus(await server.api('POST', '/v1/replays', { filter, ...body }), 202).json;
+      return jobIn(server, jobId, 'completed');
     };
 
-    expect(await canceled(1)).toMatchObject({ deliveries: [{ reason: 'cancelled' }], attempts: [] });
-    expect(await recover({})).toMatchObject({ skipped: 1, enqueued: 0 });
-    expect(await recover({ include_cancelled: true })).toMatchObject({ enqueued: 1 });
-    expect(await canceled(2)).toMatchObject({ deliveries: [{}, { reason: 'cancelled' }], attempts: [] });
+    expect(await job({ action: 'recover' })).toMatchObject({ skipped: 1, excluded: 0, enqueued: 0 });
+    expect(await job({ action: 'recover', include_cancelled: true })).toMatchObject({ excluded: 1, enqueued: 0 });
+    expect(await job({ action: 'replay' })).toMatchObject({ skipped: 0, excluded: 1, enqueued: 0 });
+    expect((await eventIn(server, id, 'failed')).deliveries).toHaveLength(1);
+  });
+
+  it('409: a canceled email is not replayed, and is no dead letter', async () => {
+    const id = await canceledEmail();
+    await eventIn(server, id, 'failed');
+
+    const replay = await server.api('POST', `/v1/events/${id}/replay`);
+    const redriven = expectStatus(await server.api('POST', '/v1/dlq/redrive', {}), 202);
+
+    expectRefusal(replay, 409);
+    expect(replay.json.error.details).toEqual({ reason: 'cancelled' });
+    expect(redriven.json).toEqual({ redriven: 0, skipped: 0 });
+    expect((await server.api('GET', '/v1/events?status=dlq')).json.data).toEqual([]);
+    expect((await eventIn(server, id, 'failed')).deliveries).toHaveLength(1);
   });
 
   it('409: an email that was sent cannot be cancelled', async () => {

@@ -5,7 +5,7 @@ import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
 
-/** Erases a stored email when the payload of its event is erased. */
+/** Erases a stored email when the payload of its event is erased. Reports canceled emails, which have no content. */
 @Injectable()
 export class EmailErasure implements OnModuleInit {
   constructor(
@@ -16,7 +16,10 @@ export class EmailErasure implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.contents.attach((environmentId, eventId) => this.erase(environmentId, eventId));
+    this.contents.attach(
+      (environmentId, eventId) => this.erase(environmentId, eventId),
+      (environmentId, events) => this.emails.canceledAmong(environmentId, events),
+    );
   }
 
   /** Erases the row before the raw message, so that no later attempt reads the message. */

@@ -30,3 +30,15 @@ export interface ErasurePreview {
 
 /** Erases the content that another module stores for an event. Does nothing without such content. Safe to repeat. */
 export type EraseContent = (environmentId: number, eventId: Id) => Promise<void>;
+
+/**
+ * Returns those of the events that were canceled, and whose content another module has deleted. Such an event cannot be
+ * sent again.
+ */
+export type FindCanceled = (environmentId: number, events: readonly StoredEventKey[]) => Promise<readonly Id[]>;
+
+export interface StoredEventKey {
+  eventId: Id;
+  /** Day of the event's partition, as `YYYY-MM-DD`. */
+  expiresOn: string;
+}

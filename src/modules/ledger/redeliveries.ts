@@ -26,7 +26,7 @@ export class Redeliveries {
   redeliverEvent(tenant: Tenant, eventId: Id, obstacleOf: FindObstacle, choose: ChooseAddressees): Promise<Resent> {
     return this.store.transaction(async () => {
       const rows = await this.store.ofEvent(tenant, eventId);
-      return this.resend(tenant, rows.length === 0 ? rows : choose(rows), obstacleOf);
+      return this.resend(tenant, rows.length === 0 ? rows : await choose(rows), obstacleOf);
     });
   }
 

@@ -28,7 +28,7 @@ export interface Addressee {
 export type FindObstacle = (addressee: Addressee) => Promise<string | null>;
 
 /** Selects some of an event's addressees, or none. Throws if the event must not be redelivered at all. */
-export type ChooseAddressees = <T extends Addressee>(addressees: readonly T[]) => readonly T[];
+export type ChooseAddressees = <T extends Addressee & Redelivered>(addressees: readonly T[]) => Promise<readonly T[]>;
 
 export interface StoredEvent {
   id: Id;

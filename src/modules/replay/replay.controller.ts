@@ -29,7 +29,7 @@ export class ReplayController {
   @ApiOperation({
     summary: 'Replay an event',
     description:
-      'Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target. `destinations` limits the replay to some of the original destinations.',
+      'Sends the event again, whatever its state. The request has the same `webhook-id` and body, and the header `webhook-replayed: true`. Targets that are disabled or were deleted are skipped. Returns 409 if the event has no other target, if its payload was erased, or if it is an email that was canceled before its scheduled time. `destinations` limits the replay to some of the original destinations.',
   })
   @ApiParam({
     name: 'id',

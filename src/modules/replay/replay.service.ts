@@ -4,6 +4,7 @@ import { type Id, parseId } from '#kernel/ids.js';
 import { momentMs } from '#kernel/moment.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { Erase } from '#modules/events/erasure/erase.js';
+import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EventSources } from '#modules/events/event-sources.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
 import { Redeliveries } from '#modules/ledger/redeliveries.js';
@@ -22,14 +23,15 @@ export class ReplayService {
     private readonly sources: EventSources,
     private readonly requests: RequestsStore,
     private readonly erasures: Erase,
+    private readonly contents: AttachedContents,
     private readonly named: NamedTargets,
   ) {}
 
   /**
    * Resends an event and returns the event's id. `text` is an `evt_` id or the `msg_` id of a send. `destinations`
    * limits the replay to some of the original destinations. Throws 404 for an unknown event. Throws 409 if the payload
-   * was erased, if the event has no targets, or if none of them accepts deliveries now. Throws 422 for a destination to
-   * which the event was not sent.
+   * was erased or was deleted by a cancellation, if the event has no targets, or if none of them accepts deliveries now.
+   * Throws 422 for a destination to which the event was not sent.
    */
   async event(tenant: Tenant, text: string, destinations?: readonly string[]): Promise<Id> {
     const eventId = parseId('evt', text) ?? parseId('msg', text);
@@ -38,9 +40,11 @@ export class ReplayService {
       throw conflict('The payload of the event was erased: there is nothing to send again.', { reason: 'erased' });
     }
     const named = destinations && (await this.named.listed(tenant, destinations));
-    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant), (went) =>
-      named ? chosen(went, named) : went,
-    );
+    const resent = await this.redeliveries.redeliverEvent(tenant, eventId, this.obstacleIn(tenant), async (went) => {
+      if ((await this.contents.canceledAmong(tenant.environmentId, went)).size > 0)
+        throw conflict('The email was canceled: there is nothing to send.', { reason: 'cancelled' });
+      return named ? chosen(went, named) : went;
+    });
     refuseWhenNothingWasTaken(resent);
     if (resent.made > 0) return eventId;
     const request = await this.requests.find(tenant.environmentId, eventId);

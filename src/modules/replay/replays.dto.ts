@@ -193,6 +193,7 @@ export class DryRunResult {
 
   /**
    * Number of events that cannot be replayed: quarantined, parked, dropped by the transform, or with an erased payload.
+   * Also includes emails that were canceled before their scheduled time.
    */
   @ApiProperty({ example: 2 })
   @IsInt()

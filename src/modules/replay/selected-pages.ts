@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
 import { EventSelections } from '#modules/events/event-selections.js';
 import { Redeliveries } from '#modules/ledger/redeliveries.js';
 import { type SendableRow } from '#modules/ledger/redelivery.contract.js';
@@ -14,11 +15,12 @@ import type { NextPage, PageSource } from './replay-pages.js';
 export class SelectedPages implements PageSource {
   constructor(
     private readonly selections: EventSelections,
+    private readonly contents: AttachedContents,
     private readonly redeliveries: Redeliveries,
     private readonly named: NamedTargets,
   ) {}
 
-  /** Returns the next page. Skips and counts events for targets that accept no deliveries. */
+  /** Returns the next page. Skips and counts events without content, and those for targets that accept no deliveries. */
   async next({ environmentId, selection, beforeId, fromId, scanned, includeCancelled }: ReplayJob): Promise<NextPage> {
     if (selection === null) return { obstacle: 'The job has no filter.' };
     const { filter, max, action } = selection;
@@ -35,7 +37,8 @@ export class SelectedPages implements PageSource {
     // Later pages contain older events, but the events of one page are sent oldest first.
     const rows =
       events.length === 0 ? [] : await this.redeliveries.whereabouts(environmentId, events.toReversed(), which);
-    const whole = rows.filter(({ isGone }) => !isGone);
+    const canceled = await this.contents.canceledAmong(environmentId, rows);
+    const whole = rows.filter(({ isGone, eventId }) => !isGone && !canceled.has(eventId));
     const taken = await this.taken(environmentId, whole);
     const [replayed, excluded] = [countEvents(taken), countEvents(rows) - countEvents(whole)];
     return {

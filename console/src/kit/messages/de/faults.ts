@@ -9,6 +9,8 @@ export const faultsDe = {
   'fault.reason.disabled':
     'Das Ziel ist deaktiviert oder wurde gelöscht. Es wurde nichts gesendet. Zuerst auf der Seite des Ziels „Aktivieren“ wählen.',
   'fault.reason.erased': 'Die Payload dieses Events wurde gelöscht, daher ist erneutes Senden nicht möglich.',
+  'fault.reason.cancelled':
+    'Diese E-Mail wurde abgebrochen und ihr Inhalt gelöscht, daher kann sie nicht gesendet werden.',
   'fault.reason.too_large':
     'Der Body war zu groß und wurde nicht gespeichert, daher ist erneutes Senden nicht möglich.',
   'fault.reason.replay_live':

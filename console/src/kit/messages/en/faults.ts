@@ -9,6 +9,7 @@ export const faultsEn = {
   'fault.reason.disabled':
     'The target is disabled or was deleted. Nothing was sent. Select “Enable” on its page first.',
   'fault.reason.erased': 'The payload of this event was erased, so it cannot be sent again.',
+  'fault.reason.cancelled': 'This email was canceled and its content deleted, so it cannot be sent.',
   'fault.reason.too_large': 'The body was too large to be stored, so the request cannot be sent again.',
   'fault.reason.replay_live':
     'A job for the same events is still running. Wait until it ends, or stop it under “Jobs”.',
