@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
 import { Resend } from 'resend';
 import { lowestIdAt, showId } from '../../src/kernel/ids.js';
-import type { PosthornServer } from '../support/server.js';
+import type { ApiAnswer, PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal } from './answers.js';
 import { EMAIL, emailIn, emailOf, rawOf, sendEmail, simulated } from './emailing.js';
@@ -344,5 +344,43 @@ describe('scheduled emails', () => {
       select count(*)::int as count from events e, events o
       where o.id = '${uuidOf(one)}' and e.environment_id <> o.environment_id and ${ofMany('e.id')} and e.xmin::text::bigint < o.xmin::text::bigint`);
     expect(before?.count).toBeLessThan(50);
+  });
+
+  it('a canceled email is counted like any canceled event', async () => {
+    const api = (method: string, path: string, body?: object): Promise<ApiAnswer> =>
+      server.api(method, path, body, as(testKey));
+    const counts = async (): Promise<number[]> => {
+      const { total } = (await api('GET', '/v1/metrics/overview?range=1h')).json;
+      const { text } = await server.api('GET', '/metrics');
+      const results = /^posthorn_deliveries_total\{outcome="failed"\} (\d+)/m.exec(text)?.[1];
+      return [total.received, total.failed, Number(results ?? 0)];
+    };
+    const addedBy = async (cancel: () => Promise<unknown>): Promise<number[]> => {
+      const before = await counts();
+      await cancel();
+      const after = await until(counts, ([, failed = 0]) => failed > (before[1] as number));
+      return after.map((count, i) => count - (before[i] as number));
+    };
+    const [received = 0] = await counts();
+    const draft = { name: 'A target', type: 'https', url: targets.open(() => ({ status: 500 })).url, ...RARE_RETRIES };
+    const { id: destination } = expectStatus(await api('POST', '/v1/destinations', draft), 201).json;
+    const body = { destination, event_type: 'test.sent', payload: {} };
+    const { message_id: event } = expectStatus(await api('POST', '/v1/send', body), 202).json;
+    await until(
+      async () => (await api('GET', `/v1/events/${event}`)).json,
+      ({ attempts }) => attempts.length === 1,
+    );
+    await until(counts, ([now = 0]) => now > received);
+
+    const ofEvent = await addedBy(() => api('POST', `/v1/events/${event}/cancel`));
+    const ofEmail = await addedBy(async () => {
+      const { id } = expectStatus(await api('POST', '/v1/emails', { ...EMAIL, scheduled_at: inHours(1) }), 202).json;
+      return api('DELETE', `/v1/emails/${id}`);
+    });
+
+    expect([ofEvent, ofEmail]).toEqual([
+      [0, 1, 0],
+      [1, 1, 0],
+    ]);
   });
 });

@@ -21,7 +21,7 @@ export class LedgerMetrics {
     this.accepted = metrics.counter('events_accepted_total', 'Events committed.');
     this.attempts = metrics.counter(
       'deliveries_total',
-      'Recorded results of deliveries: delivered, retrying (another attempt is due), dlq (dead-lettered), failed.',
+      'Recorded results of deliveries: delivered, retrying (another attempt is due), dlq (dead-lettered), failed. Excludes canceled deliveries.',
       ['outcome'],
     );
     this.duration = metrics.histogram('attempt_duration_seconds', 'Duration of delivery attempts.', SECONDS);
@@ -58,15 +58,17 @@ export class LedgerMetrics {
 
   /**
    * Counts a group of recorded delivery results. `held` contains, for each result, whether its claim was still valid.
+   * Ignores canceled deliveries, because most of them end without a worker and thus without a result.
    */
   recordedGroup(results: readonly DeliveryResult[], held: readonly boolean[]): void {
     const counts: Partial<Record<DeliveryResult['status'], number>> = {};
     let lost = 0;
-    for (const [i, { status, attempt }] of results.entries()) {
+    for (const [i, { status, reason, attempt }] of results.entries()) {
       if (held[i] !== true) {
         lost += 1;
         continue;
       }
+      if (reason === 'cancelled') continue;
       counts[status] = (counts[status] ?? 0) + 1;
       if (attempt) this.duration.observe(attempt.durationMs / 1000);
     }
