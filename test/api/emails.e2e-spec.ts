@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { simpleParser } from 'mailparser';
+import pg from 'pg';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
 import { EMAIL, emailAfter, emailIn, emailOf, rawOf, sendEmail, SENDER, simulated, SIMULATOR } from './emailing.js';
+import { until } from './polling.js';
 import type { Sql } from './scene.js';
-import { eventIn, expectStatus, makeDue, openSql } from './scene.js';
+import { eventIn, expectStatus, makeDue, openSql, uuidOf, WITHIN_MS } from './scene.js';
 
 const EVENT_ID = /^evt_[0-9A-HJKMNP-TV-Z]{26}$/;
 
@@ -557,6 +559,36 @@ describe('POST /v1/emails', () => {
       expect(await list('tag=campaign&limit=1')).toEqual([later]);
       for (const query of ['tag=a%20b', 'tag=a:b:c', 'tag=', 'recipient='])
         expectRefusal(await server.api('GET', `/v1/emails?${query}`), 400);
+    });
+
+    it('200: the status is not older than the attempts, even if a replay ends during the call', async () => {
+      const id = await sendEmail(server, { to: simulated('delivered') });
+      await emailIn(server, id, 'delivered');
+      const become = (state: string): string => `
+        update emails set status = '${state}', recipients = jsonb_set(recipients, '{0,state}', '"${state}"')
+        where id = '${uuidOf(id)}'`;
+      await sql.rows(become('failed'));
+      const replay = new pg.Client({ connectionString: server.databaseUrl });
+      await replay.connect();
+      try {
+        await replay.query('begin');
+        await replay.query('lock table attempts in access exclusive mode');
+        const reading = emailOf(server, id);
+        await until(
+          () =>
+            sql.rows(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from attempts%'`),
+          ({ length }) => length === 1,
+          WITHIN_MS,
+        );
+
+        await replay.query(become('delivered'));
+        await replay.query('commit');
+
+        const { status, recipients, attempts } = await reading;
+        expect([status, recipients[0].status, attempts.length]).toEqual(['delivered', 'delivered', 1]);
+      } finally {
+        await replay.end();
+      }
     });
 
     it('200: a cancelled email has failed, and is listed with that status', async () => {

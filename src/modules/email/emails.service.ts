@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isOwed } from '#engine/mail/recipient-state.js';
 import { Clock } from '#kernel/clock.js';
 import { type CursorQuery, Cursors, type PageQuery } from '#kernel/cursors.js';
 import { badRequest, conflict, noSuch } from '#kernel/errors.js';
@@ -108,9 +109,9 @@ export class EmailsService {
     }
     if (email === null) throw noSuch('email');
     const attempts = await this.attempts.ofEvent(tenant, email);
-    // Reads the email again, because the states of its recipients must not be older than its last attempt.
-    const isUnderWay = email.recipients.some(({ state }) => state === 'sending');
-    if (isUnderWay && attempts.length > 0) email = (await this.store.find(environmentId, id)) ?? email;
+    // Reads the email again if an attempt or a replay can change it, because it must not be older than its last attempt.
+    const canChange = email.recipients.some(({ state }) => isOwed(state, true));
+    if (canChange && attempts.length > 0) email = (await this.store.find(environmentId, id)) ?? email;
     return { email, draft: null, attempts: attempts.filter(({ error }) => error !== 'refused') };
   }
 
