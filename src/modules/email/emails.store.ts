@@ -53,6 +53,7 @@ export interface EmailState extends Pick<
   | 'isCaptured'
   | 'originalSender'
   | 'signature'
+  | 'sizeBytes'
   | 'recipients'
   | 'timeline'
   | 'erasedAt'
@@ -132,7 +133,8 @@ const SUPPRESSED = `
 
 const STATE_COLUMNS = `
   e.id, e.expires_on::text as "expiresOn", e.sender, e.return_path_host as "returnPathHost", e.is_captured as "isCaptured", e.recipients, e.timeline,
-  e.erased_at as "erasedAt", e.original_sender as "originalSender", e.signature, e.version, ${SUPPRESSED} as suppressed`;
+  e.erased_at as "erasedAt", e.original_sender as "originalSender", e.signature,
+  e.size_bytes as "sizeBytes", e.version, ${SUPPRESSED} as suppressed`;
 
 /** Uses the index emails_pkey of one partition per email. */
 const STATES: Statement = {

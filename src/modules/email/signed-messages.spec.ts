@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { jest } from '@jest/globals';
+import { BlobGone } from '#blobs/chunks.js';
 import type { Clock } from '#kernel/clock.js';
 import { unavailable } from '#kernel/errors.js';
 import { idTimeMs } from '#kernel/ids.js';
@@ -17,7 +18,14 @@ const EMAIL: MessageKey = {
   expiresOn: '2026-12-28',
   sender: 'Shop <shop@mail.example.com>',
   signature: '',
+  sizeBytes: RAW.length,
 };
+/** The email with the given signature and the size of the given stored message. */
+const emailOf = (signature: string | null, raw: Buffer = RAW): MessageKey => ({
+  ...EMAIL,
+  signature,
+  sizeBytes: raw.length + (signature ?? '').length,
+});
 const STORED = 'DKIM-Signature: b=another process\r\n';
 
 interface Given {
@@ -85,6 +93,21 @@ describe('SignedMessages', () => {
     expect(sign).not.toHaveBeenCalled();
   });
 
+  it.each([STORED, null, ''])(
+    'treats a message that lost bytes as deleted, with the signature %j',
+    async (signature) => {
+      const email = emailOf(signature);
+      const { messages, sign } = over({ raw: RAW.subarray(0, -1) });
+
+      expect(await messages.whole(7, email)).toBeNull();
+      expect(await messages.toSend(7, { ...email, originalSender: null })).toBeNull();
+      const read = await messages.read(7, email);
+      if (signature === '') expect(read).toBeNull();
+      else await expect(bytesOf(read?.chunks)).rejects.toThrow(BlobGone);
+      expect(sign).not.toHaveBeenCalled();
+    },
+  );
+
   describe('toSend', () => {
     const oldKey = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed;\r\n d=mail.example.com; s=ph2; b=old\r\n';
     const newKey = oldKey.replace('ph2', 'ph1');
@@ -99,7 +122,7 @@ describe('SignedMessages', () => {
       const raw = Buffer.concat([Buffer.from(inMessage), RAW]);
       const { messages, sign } = over({ raw });
 
-      const sent = String(await messages.toSend(7, { ...EMAIL, signature, originalSender: null }));
+      const sent = String(await messages.toSend(7, { ...emailOf(signature, raw), originalSender: null }));
 
       const whole = `${signature ?? ''}${raw.toString()}`;
       expect(sent.slice(0, -whole.length)).toMatch(/^DKIM-Signature: (?:(?!DKIM-Signature)[^])* s=ph1;[^]*\r\n$/);
@@ -110,7 +133,7 @@ describe('SignedMessages', () => {
     it('keeps the signatures of a new email, because another process may know a newer key', async () => {
       const { messages } = over({ ageMs: 9_999 });
 
-      const sent = await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null });
+      const sent = await messages.toSend(7, { ...emailOf(oldKey), originalSender: null });
 
       expect(String(sent)).toBe(oldKey + RAW.toString());
     });
@@ -119,7 +142,7 @@ describe('SignedMessages', () => {
       const { messages, signerOf } = over({});
       signerOf.mockResolvedValue({ domain: 'mail.example.com', selector: 'ph1', privateKey: tooShort });
 
-      const sent = await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null });
+      const sent = await messages.toSend(7, { ...emailOf(oldKey), originalSender: null });
 
       expect(String(sent)).toBe(oldKey + RAW.toString());
     });
@@ -128,9 +151,7 @@ describe('SignedMessages', () => {
       const { messages, signerOf } = over({});
       signerOf.mockRejectedValue(unavailable('Storage is not reachable.'));
 
-      await expect(messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null })).rejects.toThrow(
-        'not reachable',
-      );
+      await expect(messages.toSend(7, { ...emailOf(oldKey), originalSender: null })).rejects.toThrow('not reachable');
     });
 
     it.each<[string, string | null, string, string | null]>([
@@ -143,7 +164,7 @@ describe('SignedMessages', () => {
       const raw = Buffer.concat([Buffer.from(inMessage), RAW]);
       const { messages } = over({ raw });
 
-      expect(String(await messages.toSend(7, { ...EMAIL, signature, originalSender }))).toBe(
+      expect(String(await messages.toSend(7, { ...emailOf(signature, raw), originalSender }))).toBe(
         `${signature ?? ''}${raw.toString()}`,
       );
     });
@@ -151,7 +172,7 @@ describe('SignedMessages', () => {
     it('returns null for a message that no longer exists', async () => {
       const { messages } = over({ raw: null });
 
-      expect(await messages.toSend(7, { ...EMAIL, signature: oldKey, originalSender: null })).toBeNull();
+      expect(await messages.toSend(7, { ...emailOf(oldKey), originalSender: null })).toBeNull();
     });
   });
 
@@ -177,7 +198,7 @@ describe('SignedMessages', () => {
     const { messages } = over(given);
 
     expect(await messages.whole(7, EMAIL)).toBeNull();
-    expect(await messages.read(7, { ...EMAIL, sizeBytes: 1 })).toBeNull();
+    expect(await messages.read(7, { ...EMAIL, sizeBytes: RAW.length })).toBeNull();
   });
 
   it('throws, and stores nothing, if the keys cannot be read', async () => {

@@ -1,3 +1,4 @@
+import { BlobGone } from '#blobs/chunks.js';
 import type { BlobStore } from '#blobs/contract.js';
 import { type Id, parseId } from '#kernel/ids.js';
 import { MessageBytes } from './message-bytes.js';
@@ -23,6 +24,20 @@ it.each<[string, BlobStore['read']]>([
 
 it('deleted bytes are null', async () => {
   expect(await bytesOf(async () => null).whole(1, ID, 100)).toBeNull();
+});
+
+it.each([0, 16, 18])('a message of 17 bytes, of which the blob has %i, is treated as deleted', async (length) => {
+  const chunks = async function* (): AsyncGenerator<Buffer> {
+    yield Buffer.alloc(length);
+  };
+  const bytes = bytesOf(async () => chunks());
+
+  if (length < 17) expect(await bytes.whole(1, ID, 17)).toBeNull();
+  await expect(
+    (async () => {
+      for await (const _chunk of (await bytes.read(1, ID, 17)) ?? []) continue;
+    })(),
+  ).rejects.toThrow(BlobGone);
 });
 
 it('the bytes of a blob are in memory once, shared with threads', async () => {

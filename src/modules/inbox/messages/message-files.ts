@@ -28,7 +28,7 @@ export class MessageFiles {
     const row = await this.messages.find(environmentId, aliasId, id);
     if (row === null || row.erasedAt !== null) throw noSuch('file');
     if (part === 'raw') {
-      const chunks = await this.bytes.read(environmentId, id);
+      const chunks = await this.bytes.read(environmentId, id, row.sizeBytes);
       if (chunks === null) throw noSuch('file');
       return { chunks, sizeBytes: row.sizeBytes };
     }

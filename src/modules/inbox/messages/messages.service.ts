@@ -102,7 +102,7 @@ export class MessagesService {
     text: string,
   ): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number }> {
     const { row } = await this.row(tenant, alias, text);
-    const chunks = await this.bytes.read(tenant.environmentId, row.id);
+    const chunks = await this.bytes.read(tenant.environmentId, row.id, row.sizeBytes);
     if (chunks === null) throw noSuch('message');
     return { chunks, sizeBytes: row.sizeBytes };
   }
