@@ -506,6 +506,24 @@ describe('the resend package with its base URL set to Posthorn', () => {
         'schema',
         ['emails.0.unsubscribe.topic', 'emails.1.attachments.0.url', 'emails.2'],
       ],
+      [
+        'a field, a sender, a topic and a file in one email',
+        [EMAIL, { ...unreachable, ...topic, from: unverified.from, reply_to: ['x'] }],
+        'schema',
+        ['emails.1.reply_to.0', 'emails.1.from', 'emails.1.unsubscribe.topic', 'emails.1.attachments.0.url'],
+      ],
+      [
+        'a sender, a topic and a file in one email',
+        [{ ...unreachable, ...topic, from: unverified.from }],
+        'schema',
+        ['emails.0.from', 'emails.0.unsubscribe.topic', 'emails.0.attachments.0.url'],
+      ],
+      [
+        'a schedule and a sender',
+        [{ ...unverified, scheduled_at: 'in 1 hour' }],
+        'schema',
+        ['emails.0.scheduled_at', 'emails.0.from'],
+      ],
       ['a file only', [EMAIL, unreachable], 'connectivity', ['emails.1.attachments.0.url']],
       [
         'a schedule and a field',

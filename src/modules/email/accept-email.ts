@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Mailbox } from '#engine/mail/addresses.js';
 import { Clock } from '#kernel/clock.js';
 import { Database, isStorageAway } from '#kernel/database/database.js';
 import { type ApiError, unavailable } from '#kernel/errors.js';
@@ -13,8 +12,9 @@ import { Ledger } from '#modules/ledger/ledger.js';
 import { AttachmentFetch, type FetchAllowance } from './attachment-fetch.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailComposition, messageIdOf, ruledSubmission, shownOf } from './email-composition.js';
+import { EmailChecks } from './email-checks.js';
 import { EmailDestination } from './email-destination.js';
-import { type CompleteDraft, type EmailDraft } from './email-draft.js';
+import type { CompleteDraft, EmailDraft, InvalidDraft } from './email-draft.js';
 import { EMAIL_EVENT_TYPE, emailEvent } from './email-event.js';
 import { type ComposedEmail, EmailInserts } from './email-inserts.js';
 import type { ShownStatus } from './emails.store.js';
@@ -81,7 +81,7 @@ export class AcceptEmail {
     allowed: FetchAllowance,
     once: AcceptedOnce | null,
   ): Promise<AcceptedEmail> {
-    const { complete, identity } = await this.complete(tenant, draft, allowed);
+    const { complete, identity } = await this.complete(tenant, draft, allowed, new EmailChecks(false));
     const { environmentId } = tenant;
     const id = this.ids.next();
     if (await this.isForLater(environmentId, complete)) return this.schedule(environmentId, id, complete, identity);
@@ -107,9 +107,13 @@ export class AcceptEmail {
     return { id, status };
   }
 
-  /** Composes an email to send now, without accepting it. Throws the same errors as `accept`. */
-  async prepare(tenant: Tenant, draft: EmailDraft, allowed: FetchAllowance): Promise<PreparedEmail> {
-    const { complete, identity } = await this.complete(tenant, draft, allowed);
+  /**
+   * Composes an email to send now, without accepting it. Throws the same errors as `accept`, but 422 with the errors of
+   * all fields and all checks.
+   */
+  async prepare(tenant: Tenant, draft: EmailDraft | InvalidDraft, allowed: FetchAllowance): Promise<PreparedEmail> {
+    const checks = new EmailChecks(true, 'faults' in draft ? draft.faults : []);
+    const { complete, identity } = await this.complete(tenant, draft, allowed, checks);
     const { environmentId } = tenant;
     const composed = await this.compose(environmentId, this.ids.next(), complete, identity);
     const { email } = composed;
@@ -125,28 +129,33 @@ export class AcceptEmail {
     };
   }
 
-  /** Returns the sender's identity. Throws 422 if the environment may not send from the address. */
-  async senderOf(tenant: Tenant, from: Mailbox): Promise<SenderIdentity> {
-    const identity = await this.identities.resolve(tenant, from.address);
-    refusePaused(identity);
-    return identity;
-  }
-
   /**
    * Returns the sender's identity and the complete draft: with the topic, the attachments, and the headers as changed
-   * by policies. Throws 422 if the email is rejected.
+   * by policies. Throws 422 if the email is rejected. Policies decide only on emails whose fields are valid.
    */
   private async complete(
     tenant: Tenant,
-    draft: EmailDraft,
+    draft: EmailDraft | InvalidDraft,
     allowed: FetchAllowance,
+    checks: EmailChecks,
   ): Promise<{ complete: CompleteDraft; identity: SenderIdentity }> {
-    const identity = await this.senderOf(tenant, draft.from);
-    if (!identity.isCaptured) await refuseUnlessDeliverable(draft, this.transport);
-    const headers = this.acceptancePolicies.isRuled ? await this.ruledHeaders(tenant, draft) : draft.headers;
-    const unsubscribe = await this.links.resolve(tenant.environmentId, draft.unsubscribe);
-    const attachments = await this.attachments.complete(draft.attachments, allowed);
+    const { from } = draft;
+    const identity = from && (await checks.run(this.senderOf(tenant, from.address)));
+    if (from !== null && identity?.isCaptured === false)
+      await checks.run(refuseUnlessDeliverable({ ...draft, from }, this.transport));
+    const headers = 'faults' in draft ? null : await checks.run(this.ruledHeaders(tenant, draft));
+    const unsubscribe = await checks.run(this.links.resolve(tenant.environmentId, draft.unsubscribe));
+    const attachments = await checks.run(this.attachments.complete(draft.attachments, allowed));
+    if ('faults' in draft || identity === null || headers === null || attachments === null || checks.hasFailed)
+      throw checks.error();
     return { complete: { ...draft, headers, unsubscribe, attachments }, identity };
+  }
+
+  /** Returns the sender's identity. Throws 422 if the environment may not send from the address. */
+  private async senderOf(tenant: Tenant, from: string): Promise<SenderIdentity> {
+    const identity = await this.identities.resolve(tenant, from);
+    refusePaused(identity);
+    return identity;
   }
 
   private async compose(
@@ -166,6 +175,7 @@ export class AcceptEmail {
 
   /** Returns the caller's headers with the changes made by policies. Attachments with a URL are not fetched yet. */
   private async ruledHeaders(tenant: Tenant, draft: EmailDraft): Promise<Record<string, string>> {
+    if (!this.acceptancePolicies.isRuled) return draft.headers;
     const added = await this.acceptancePolicies.rule(ruledSubmission(tenant, draft));
     if (added === null) return draft.headers;
     return {

@@ -69,8 +69,11 @@ export interface EmailDraft {
   template: { id: Id; version: number } | null;
 }
 
-/** An email with errors. */
-export interface InvalidDraft {
+/** An email with errors. A list or object with an error is empty, so that the others can be checked further. */
+export interface InvalidDraft extends Pick<
+  EmailDraft,
+  'to' | 'cc' | 'bcc' | 'replyTo' | 'unsubscribe' | 'attachments'
+> {
   faults: Fault[];
   /** Null if the sender itself is invalid. */
   from: Mailbox | null;
@@ -92,6 +95,11 @@ class Faults {
     this.found.push({ path, message });
     return null;
   }
+
+  /** Returns whether a field or one of its entries has an error. */
+  has(field: string): boolean {
+    return this.found.some(({ path }) => path === field || path.startsWith(`${field}.`));
+  }
 }
 
 /**
@@ -99,7 +107,7 @@ class Faults {
  * effects.
  */
 export function readEmail(given: unknown, nowMs: number): EmailDraft | InvalidDraft {
-  if (!isRecord(given)) return { faults: [{ path: '', message: 'An email is a JSON object.' }], from: null };
+  if (!isRecord(given)) return { ...EMPTY, faults: [{ path: '', message: 'An email is a JSON object.' }] };
   const faults = new Faults();
   const fields = named(given, NAMES, (name, message) => faults.add(name, message));
   const from = mailboxOf(fields['from'], 'from', faults);
@@ -144,8 +152,21 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | InvalidDr
     scheduledAt: scheduleOf(fields['scheduled_at'], nowMs, faults),
     template: null,
   };
-  return from === null || faults.found.length > 0 ? { faults: faults.found, from } : { ...draft, from };
+  if (from !== null && faults.found.length === 0) return { ...draft, from };
+  const sound = <T>(path: string, values: T[]): T[] => (faults.has(path) ? [] : values);
+  return {
+    faults: faults.found,
+    from,
+    to: sound('to', to),
+    cc: sound('cc', cc),
+    bcc: sound('bcc', bcc),
+    replyTo: sound('reply_to', draft.replyTo),
+    attachments: sound('attachments', attachments),
+    unsubscribe,
+  };
 }
+
+const EMPTY = { from: null, to: [], cc: [], bcc: [], replyTo: [], attachments: [], unsubscribe: null };
 
 /** Returns the recipients without duplicates. Keeps only the first field in which an address occurs. */
 export function recipientsOf({

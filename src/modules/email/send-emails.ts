@@ -114,7 +114,7 @@ function withoutSchedule(item: unknown, draft: Draft): Draft {
   const times = isRecord(item) ? [item['scheduled_at'], item['scheduledAt']] : [];
   if (times.every((time) => time === undefined || time === null)) return draft;
   const others = 'faults' in draft ? draft.faults.filter(({ path }) => path !== NOT_SCHEDULED.path) : [];
-  return { faults: [...others, NOT_SCHEDULED], from: draft.from };
+  return { ...draft, faults: [...others, NOT_SCHEDULED] };
 }
 
 /** Returns the emails of a batch. The body is an array, as the `resend` package sends, or has the array in `emails`. */

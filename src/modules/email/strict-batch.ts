@@ -5,6 +5,7 @@ import { ApiError, type Fault, invalid, unavailable } from '#kernel/errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { type AcceptedEmail, AcceptEmail, type PreparedEmail } from './accept-email.js';
 import type { FetchAllowance } from './attachment-fetch.js';
+import { faultsOf } from './email-checks.js';
 import type { EmailDraft, InvalidDraft } from './email-draft.js';
 
 /** Maximum number of emails in a batch that are processed concurrently. */
@@ -58,25 +59,15 @@ export class StrictBatch {
     return prepared;
   }
 
-  /** Composes an email, or returns its errors. If its fields are invalid, checks only its sender. */
+  /** Composes an email, or returns all its errors. */
   private async prepare(tenant: Tenant, draft: Draft, allowed: FetchAllowance): Promise<PreparedEmail | Refused> {
-    const faults = 'faults' in draft ? draft.faults : [];
     try {
-      if (!('faults' in draft)) return await this.accepting.prepare(tenant, draft, allowed);
-      if (draft.from !== null) await this.accepting.senderOf(tenant, draft.from);
-      return { faults, reason: undefined };
+      return await this.accepting.prepare(tenant, draft, allowed);
     } catch (error) {
       if (!(error instanceof ApiError) || error.type !== 'validation_failed') throw error;
-      return { faults: [...faults, ...faultsOf(error)], reason: error.details['reason'] };
+      return { faults: faultsOf(error), reason: error.details['reason'] };
     }
   }
-}
-
-/** Returns the field errors that an API error lists, or a single error for the whole email. */
-function faultsOf({ message, details }: ApiError): Fault[] {
-  const fields = (details['fields'] ?? []) as Fault[];
-  if (fields.length === 0) return [{ path: '', message }];
-  return details['check'] === 'connectivity' ? fields.map((each) => ({ ...each, check: 'connectivity' })) : fields;
 }
 
 /** Returns the error of a batch, with the errors of its emails in the order of the batch. */

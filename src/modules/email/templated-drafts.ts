@@ -34,7 +34,7 @@ export class TemplatedDrafts {
     ];
     if (faults.length > 0 || 'faults' in draft || 'faults' in rendered)
       // The sender of the placeholder is not the sender of the email.
-      return { faults, from: 'faults' in rendered && !isGiven(own['from']) ? null : draft.from };
+      return { ...draft, faults, from: 'faults' in rendered && !isGiven(own['from']) ? null : draft.from };
     return { ...draft, template: rendered.template };
   }
 }
