@@ -188,6 +188,21 @@ describe('received mail', () => {
     ]);
   });
 
+  it('a uuencoded attachment has the same size and bytes in the message, by its path, and behind a signed link', async () => {
+    const alias = await aliasTo(server, []);
+    const raw = `From: ada@b.example\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nhi\r\n--x\r\nContent-Type: application/octet-stream; name=a.bin\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\nbegin 644 a.bin\r\n$86)C9\`\`\`\r\n\`\r\nend\r\n--x--\r\n`;
+    await deliver(smtp, alias.address, raw);
+    const [{ id }] = (await messagesOf(server, alias.id, 1)) as [{ id: string }];
+
+    const { attachments } = await messageOf(server, alias.id, id);
+
+    expect(attachments).toMatchObject([{ filename: 'a.bin', size_bytes: 4 }]);
+    const path = `/v1/aliases/${alias.id}/messages/${id}`;
+    const read = await server.api('GET', `${path}/attachments/0`);
+    const { attachments: links } = expectStatus(await server.api('POST', `${path}/links`, {}), 200).json;
+    expect([read.text, await (await fetch(links[0].url)).text()]).toEqual(['abcd', 'abcd']);
+  });
+
   it('is listed newest first, in pages, by the id and the address of its alias, and only in its environment', async () => {
     const alias = await aliasTo(server, []);
     for (const subject of ['one', 'two', 'three']) await deliver(smtp, alias.address, letter(`${subject}-${alias.id}`));

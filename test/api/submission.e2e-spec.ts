@@ -173,6 +173,25 @@ describe('submission of emails over SMTP', () => {
       expect(expectStatus(await server.api('GET', `/v1/emails/${id}/content`), 200).json).toMatchObject(shown);
     });
 
+    it('a uuencoded attachment has the same size and bytes in the email, in the list, and behind the link', async () => {
+      const file = ['begin 644 a.bin', '$86)C9```', '`', 'end'].join('\r\n');
+      const head = [
+        '--x',
+        'Content-Type: application/octet-stream; name=a.bin',
+        'Content-Transfer-Encoding: x-uuencode',
+      ];
+      const parts = ['--x', '', 'hi', ...head, '', file, '--x--'].join('\r\n');
+      const { message } = letter(['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=x'], parts);
+
+      const id = idIn(await submit(port, key, 'customer@one.example', message));
+
+      const { attachments } = await emailOf(server, id);
+      const { data } = expectStatus(await server.api('GET', `/v1/emails/${id}/attachments`), 200).json;
+      const [linked] = data as { size: number; download_url: string }[];
+      expect([attachments, linked?.size]).toEqual([[expect.objectContaining({ size_bytes: 4 })], 4]);
+      expect(await (await fetch(linked?.download_url ?? '')).text()).toBe('abcd');
+    });
+
     it('a missing Date and Message-ID are added, and lists and events show the email', async () => {
       const { subject, message } = letter();
 

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { safeFilename } from './clean-text.js';
 import { decodeWords, inCharset } from './encoded-words.js';
 import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf } from './mime-parts.js';
+import { decodeUuencoded, isUuencode } from './uuencode.js';
 
 /** A file in a message, as its headers describe it. */
 export interface MessageFile {
@@ -52,9 +53,9 @@ function collect(text: string, depth: number, budget: { left: number }, found: M
     );
   const disposition = headerOf({ headers }, 'content-disposition');
   const filename = nameIn(disposition) ?? nameIn(contentType);
-  const sizeBytes = decodedBytes(body, headerOf({ headers }, 'content-transfer-encoding'));
-  if (filename === null && /^text\/(?:plain|html)$/.test(type) && !/^attachment\b/i.test(disposition))
-    found.textBytesMax = Math.max(found.textBytesMax, sizeBytes);
+  const isText = filename === null && /^text\/(?:plain|html)$/.test(type) && !/^attachment\b/i.test(disposition);
+  const sizeBytes = decodedBytes(body, headerOf({ headers }, 'content-transfer-encoding'), isText);
+  if (isText) found.textBytesMax = Math.max(found.textBytesMax, sizeBytes);
   else found.files.push({ filename: filename ?? UNNAMED, contentType: type, sizeBytes });
   return true;
 }
@@ -92,7 +93,8 @@ function percentDecoded(text: string): Buffer {
   );
 }
 
-function decodedBytes(body: string, encoding: string): number {
+function decodedBytes(body: string, encoding: string, isText: boolean): number {
+  if (isUuencode(encoding.trim().toLowerCase())) return decodeUuencoded(Buffer.from(body, 'latin1'), isText).length;
   if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').length;
   if (!/^\s*quoted-printable/i.test(encoding)) return body.length;
   let size = body.length;

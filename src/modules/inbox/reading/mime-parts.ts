@@ -1,7 +1,8 @@
 import type { Transform } from 'node:stream';
 import { type AttachmentStream, MailParser } from 'mailparser';
+import { isUuencode } from '#engine/mail/uuencode.js';
 import { Base64Decoder } from './base64-decoder.js';
-import { isUuencode, UuencodeDecoder } from './uuencode-decoder.js';
+import { UuencodeDecoder } from './uuencode-decoder.js';
 
 /** Maximum number of parts of a message. The parser creates all parts before any of them can be skipped. */
 const PARTS_MAX = 10_000;
@@ -130,7 +131,7 @@ function parserFor(tree: PartTree): MailParser {
         const part = tree.add(chunk);
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
         // A text that is displayed must not lose the lines outside the encoded lines.
-        if (part.kind === 'leaf' && isUuencode(chunk.encoding))
+        if (part.kind === 'leaf' && chunk.encoding !== false && isUuencode(chunk.encoding))
           chunk.getDecoder = () => new UuencodeDecoder(isUnnamedText(part));
       } else tree.keepOutside(chunk.node, chunk.value);
     } catch (error) {

@@ -1,6 +1,6 @@
+import { decodeUuencoded } from '#engine/mail/uuencode.js';
 import { growthOf, LINEAR } from '../../../../test/support/cpu-time.js';
 import { attachmentOf, parseMessage } from './parse-message.js';
-import { decodeUuencoded } from './uuencode-decoder.js';
 
 /** The bytes 0 to 255, as Python's `binascii.b2a_uu` encodes them. */
 const WITH_SPACES = [
