@@ -5,6 +5,7 @@ import type { Config } from '../../src/kernel/config/config.js';
 import { Database } from '../../src/kernel/database/database.js';
 import type { PlannedPool } from '../../src/kernel/database/planned-pool.js';
 import { type Id, lowestIdAt } from '../../src/kernel/ids.js';
+import { CanceledEmailsStore } from '../../src/modules/email/canceled-emails.store.js';
 import { emailTargetId } from '../../src/modules/email/email-destination.js';
 import {
   type EmailChange,
@@ -227,7 +228,7 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     ],
     [
       'canceled among',
-      (db) => new EmailsStore(db).canceledAmong(ENVIRONMENT, [{ eventId: some.id, expiresOn: some.expiresOn }]),
+      (db) => new CanceledEmailsStore(db).among(ENVIRONMENT, [{ eventId: some.id, expiresOn: some.expiresOn }]),
       ['emails_status_idx'],
       100,
     ],

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Id } from '#kernel/ids.js';
 import { AttachedContents } from '#modules/events/erasure/erased-contents.js';
+import { CanceledEmailsStore } from './canceled-emails.store.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
 import { RawEmails } from './raw-emails.js';
@@ -12,13 +13,14 @@ export class EmailErasure implements OnModuleInit {
     private readonly contents: AttachedContents,
     private readonly states: EmailStates,
     private readonly emails: EmailsStore,
+    private readonly canceled: CanceledEmailsStore,
     private readonly raw: RawEmails,
   ) {}
 
   onModuleInit(): void {
     this.contents.attach(
       (environmentId, eventId) => this.erase(environmentId, eventId),
-      (environmentId, events) => this.emails.canceledAmong(environmentId, events),
+      (environmentId, events) => this.canceled.among(environmentId, events),
     );
   }
 

@@ -9,6 +9,7 @@ import { TopicsModule } from '../topics/topics.module.js';
 import { AcceptEmail } from './accept-email.js';
 import { AcceptSubmittedMessage } from './accept-submitted-message.js';
 import { AttachmentFetch } from './attachment-fetch.js';
+import { CanceledEmailsStore } from './canceled-emails.store.js';
 import { EmailMetrics } from './email.metrics.js';
 import { EmailTools } from './email.tools.js';
 import { EmailAdapter } from './email-adapter.js';
@@ -65,6 +66,7 @@ import { Unsubscriptions } from './unsubscriptions.js';
     AcceptEmail,
     AcceptSubmittedMessage,
     AttachmentFetch,
+    CanceledEmailsStore,
     EmailAdapter,
     EmailChanges,
     EmailComposition,

@@ -189,15 +189,6 @@ const SIGN: Statement = {
     returning i.n::int - 1 as place`,
 };
 
-/** Uses the index emails_status_idx of one partition per email. */
-const CANCELED: Statement = {
-  name: 'emails_canceled',
-  text: `
-    select e.id from unnest($2::uuid[], $3::date[]) as i(id, expires_on)
-    join emails e on e.environment_id = $1 and e.id = i.id and e.expires_on = i.expires_on
-    where e.status = 'canceled'`,
-};
-
 /** Uses the index emails_pkey. Clears the recipients' addresses, so that nothing can be sent any more. */
 const ERASE: Statement = {
   name: 'emails_erase',
@@ -545,16 +536,6 @@ export class EmailsStore {
     providerMessageId: string,
   ): Promise<void> {
     await this.database.queryPrepared(TAKEN_AS, [environmentId, id, expiresOn, providerMessageId]);
-  }
-
-  /** Returns those of the emails that were canceled before their scheduled time. */
-  async canceledAmong(environmentId: number, emails: readonly { eventId: Id; expiresOn: string }[]): Promise<Id[]> {
-    const rows = await this.database.queryPrepared<{ id: Id }>(CANCELED, [
-      environmentId,
-      uuidArray(emails.map(({ eventId }) => eventId)),
-      dateArray(emails.map(({ expiresOn }) => Date.parse(expiresOn) / DAY_MS)),
-    ]);
-    return rows.map(({ id }) => id);
   }
 
   /** Erases an email. Returns false if it does not exist or was already erased. */
