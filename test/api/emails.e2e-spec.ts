@@ -563,7 +563,7 @@ describe('POST /v1/emails', () => {
 
     it('200: the status is not older than the attempts, even if a replay ends during the call', async () => {
       const id = await sendEmail(server, { to: simulated('delivered') });
-      await emailIn(server, id, 'delivered');
+      await emailAfter(server, id, 1);
       const become = (state: string): string => `
         update emails set status = '${state}', recipients = jsonb_set(recipients, '{0,state}', '"${state}"')
         where id = '${uuidOf(id)}'`;
