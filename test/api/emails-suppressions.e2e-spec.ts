@@ -6,7 +6,7 @@ import { simpleParser } from 'mailparser';
 import type { PosthornServer } from '../support/server.js';
 import { startServer } from '../support/server.js';
 import { as, createKey, expectInvalid, expectRefusal, TIMESTAMP } from './answers.js';
-import { EMAIL, emailAfter, emailIn, rawOf, sendEmail, simulated } from './emailing.js';
+import { EMAIL, emailAfter, emailIn, emailOf, rawOf, sendEmail, simulated } from './emailing.js';
 import type { Sql, Targets } from './scene.js';
 import { eventIn, expectStatus, makeDue, openSql, startTargets } from './scene.js';
 import { listen } from './system-event-target.js';
@@ -136,9 +136,11 @@ describe('suppressions, system events about emails, and attachments by URL', () 
       );
       expectStatus(await server.api('POST', '/v1/suppressions', { email: other }), 201);
 
+      // The delay before the second attempt is random, so the second attempt may have run already.
+      const made = (await emailOf(server, id)).attempts.length;
       await makeDue(sql, id);
 
-      expect((await emailAfter(server, id, 2)).recipients).toMatchObject([
+      expect((await emailAfter(server, id, made + 1)).recipients).toMatchObject([
         { status: 'sending' },
         { status: 'suppressed' },
       ]);

@@ -129,7 +129,10 @@ describe('submitted emails under kill -9, step by step', () => {
           async ({ to }) => {
             await stored(`select 1 from emails where subject = $1 and signature <> ''`, to);
             // A process that signs the message again would not send this field.
-            await sql.rows(`update emails set signature = $2 || signature where subject = $1`, [to, STORED]);
+            await sql.rows(
+              `update emails set signature = $2 || signature, size_bytes = size_bytes + octet_length($2) where subject = $1`,
+              [to, STORED],
+            );
             marked = to;
           },
           () => link.loseAnswerTo('emails_sign'),
