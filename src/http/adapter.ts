@@ -9,6 +9,7 @@ import {
 import type { Logger } from 'pino';
 import { ApiError, badRequest } from '#kernel/errors.js';
 import type { Ids } from '#kernel/ids.js';
+import { BODY_BYTES_MAX } from './body-limit.js';
 import { coalesceSocketWrites } from './coalesced-writes.js';
 import { answerOf, JSON_TYPE } from './envelope.js';
 import { plainUrl } from './plain-url.js';
@@ -29,7 +30,6 @@ export interface HostedRequest {
 }
 
 /** Maximum size of a body: 1 MiB for the payload and 64 KiB for the other fields. */
-const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
 /** Time limit for receiving a whole request, against clients that send very slowly. */
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
+/** Default maximum size of a body in bytes: a payload of 1 MB, and the fields around it. */
+export const BODY_BYTES_MAX = 1_048_576 + 65_536;
+
 /** Replaces the default maximum body size of the route. */
 export const BodyLimit = (bytes: number): MethodDecorator => withRouteConfig({ bodyBytesMax: bytes });
 

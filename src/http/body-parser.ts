@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, badRequest } from '#kernel/errors.js';
+import { BODY_BYTES_MAX } from './body-limit.js';
 import { hasMoreMembers } from './json-members.js';
 
 /** Matches `application/json`, other `…/json` types and the `+json` suffix (RFC 6839), with or without parameters. */
@@ -9,9 +10,10 @@ const JSON_TYPES = /^[\w!#$&^.-]+\/(?:[\w!#$&^.-]+\+)?json(?:$|;| )/i;
 /** Matches escapes of U+0000, of surrogates, and of the characters in `__proto__`. */
 const SUSPICIOUS_ESCAPES = /\\u(?:0000|d[89a-f]|00(?:5f|6f|7[024]))/i;
 
-/** Size in bytes from which the members of a body are counted. Smaller bodies are parsed quickly, whatever they contain. */
-const COUNTED_BYTES_MIN = 1_048_576;
-/** Maximum number of strings, objects and lists of a larger body. Routes need large bodies only for long strings. */
+/**
+ * Maximum number of strings, objects and lists of a body that is larger than the default limit. Routes with higher limits
+ * need them only for long strings. Bodies within the default limit are parsed quickly, whatever they contain.
+ */
 const MEMBERS_MAX = 100_000;
 
 /**
@@ -63,7 +65,7 @@ function readJson(request: FastifyRequest, bytes: Buffer): unknown {
     throw new ApiError('unsupported_media_type', 'Send the body without a Content-Encoding.');
   }
   if (bytes.length === 0) return undefined;
-  if (bytes.length > COUNTED_BYTES_MIN && hasMoreMembers(bytes, MEMBERS_MAX))
+  if (bytes.length > BODY_BYTES_MAX && hasMoreMembers(bytes, MEMBERS_MAX))
     throw new ApiError(
       'payload_too_large',
       `A body of more than 1 MB has at most ${MEMBERS_MAX.toLocaleString('en')} fields, strings, objects and lists in total.`,

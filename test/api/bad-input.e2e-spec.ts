@@ -71,6 +71,7 @@ describe('bad input on /v1/send', () => {
         { body: `{${PLACE},"payload": \t\r\n{ "a" :\n 1 }\n }`, payload: '{ "a" :\n 1 }' },
       ],
       ['exactly 1 MiB', around(sized(MIB))],
+      ['1 MiB of short strings', around(`{"a":[${'"a",'.repeat(MIB / 4 - 3)}"a"]}`)],
       ['10,000 levels', around(deep(10_000))],
       ['10,000 levels of lists', around(`{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`)],
       [

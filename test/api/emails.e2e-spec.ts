@@ -172,6 +172,21 @@ describe('POST /v1/emails', () => {
       expect(json.error.message).toBe('The body is larger than 18 MB.');
     });
 
+    it('413: a body of more than 1 MB with more than 100,000 fields, and 202 for as many numbers', async () => {
+      const headers = Object.fromEntries(Array.from({ length: 100_001 }, (_, at) => [`x-${at}`, 'a']));
+      const content = Array.from({ length: 500_000 }, (_, at) => at % 256);
+
+      const { json } = expectStatus(await server.api('POST', '/v1/emails', { ...EMAIL, headers }), 413);
+      expect([json.name, json.error.message]).toEqual([
+        'validation_error',
+        'A body of more than 1 MB has at most 100,000 fields, strings, objects and lists in total.',
+      ]);
+      expectStatus(
+        await server.api('POST', '/v1/emails', { ...EMAIL, attachments: [{ filename: 'a', content }] }),
+        202,
+      );
+    });
+
     it('202: bcc recipients get the message, which does not contain their addresses', async () => {
       const hidden = simulated('delivered');
       const id = await sendEmail(server, { bcc: hidden });

@@ -64,6 +64,7 @@ describe('/mcp from a page', () => {
     [400, 'no JSON', { body: '{' }],
     [400, 'a key in the URL', { path: '/mcp?access_token=x' }],
     [400, 'a body that is nested too deeply', { body: nested(100_000) }],
+    [400, 'a body with too many fields', { body: JSON.stringify({ ...LIST, params: { a: Array(20_000).fill('') } }) }],
     [401, 'no key', { key: null }],
     [401, 'an invalid key', { key: 'ek_live_nothing' }],
     [403, 'a tool that requires write', { body: write }],
