@@ -211,6 +211,37 @@ describe('JSON Web Tokens', () => {
     expect(hasKeyOf(token, jwks)).toBe(true);
   });
 
+  describe('the numbers of an RSA key', () => {
+    const zeros = (text: string, count = 1): string =>
+      Buffer.concat([Buffer.alloc(count), Buffer.from(text, 'base64url')]).toString('base64url');
+    const { e } = RSA;
+    const n = generateKeyPairSync('rsa', { modulusLength: 4096 }).publicKey.export({ format: 'jwk' }).n ?? '';
+
+    it.each<[string, object, boolean]>([
+      ['4,096 bits', { n, e }, true],
+      ['4,096 bits behind a zero byte', { n: zeros(n), e: zeros(e, 2) }, true],
+      ['an exponent of 32 bits', { n, e: '_____w' }, true],
+      ['more than 4,096 bits', { n: `${n}AQAB`, e }, false],
+      ['an exponent of more than 32 bits', { n, e: 'AQAAAAE' }, false],
+      ['text', { n: 5, e: {} }, true],
+    ])('%s', (_what, numbers, isTried) => {
+      expect(hasKeyOf(RS256, JSON.stringify({ keys: [{ kty: 'RSA', ...numbers }] }))).toBe(isTried);
+    });
+
+    it('with leading zero bytes verify a token', () => {
+      const key = { ...RSA, n: zeros(RSA.n), e: zeros(RSA.e) };
+
+      expect(ask(RS256, { published: JSON.stringify({ keys: [key] }) })).toBe('verified');
+    });
+
+    it('are tried for 16 keys', () => {
+      const others = (count: number): object[] => Array.from({ length: count }, () => ({ kty: 'RSA', n, e }));
+
+      expect(ask(RS256, { published: JSON.stringify({ keys: [...others(15), RSA] }) })).toBe('verified');
+      expect(ask(RS256, { published: JSON.stringify({ keys: [...others(16), RSA] }) })).toBe('failed');
+    });
+  });
+
   it.each([
     ['none', { alg: 'none' }],
     ['a symmetric algorithm', { alg: 'HS256' }],

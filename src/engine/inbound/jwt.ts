@@ -13,10 +13,10 @@ const KEYS_MAX = 100;
 /** Maximum number of keys that are tried if the token does not name its key. */
 const TRIED_MAX = 16;
 /**
- * Maximum lengths of the numbers of an RSA key, in characters of base64url: 4,096 bits, and 32 bits. Checking a signature
- * takes milliseconds for keys with large exponents, and providers use 65537.
+ * Maximum sizes of the numbers of an RSA key: 4,096 bits, and 32 bits. Checking a signature takes milliseconds for keys
+ * with large exponents, and providers use 65537.
  */
-const [MODULUS_LENGTH_MAX, EXPONENT_LENGTH_MAX] = [683, 6];
+const [MODULUS_BYTES_MAX, EXPONENT_BYTES_MAX] = [512, 4];
 
 interface Algorithm {
   keyType: 'RSA' | 'EC' | 'OKP';
@@ -234,7 +234,14 @@ function keysFor(header: Readonly<Record<string, unknown>>, jwks: string): JsonW
 }
 
 function isQuick({ n, e }: JsonWebKey): boolean {
-  return String(n ?? '').length <= MODULUS_LENGTH_MAX && String(e ?? '').length <= EXPONENT_LENGTH_MAX;
+  return bytesOfNumber(n) <= MODULUS_BYTES_MAX && bytesOfNumber(e) <= EXPONENT_BYTES_MAX;
+}
+
+/** Returns the size of a number in base64url. Some encoders put zero bytes in front of it (RFC 7518, section 6.3.1.1). */
+function bytesOfNumber(text: unknown): number {
+  const bytes = Buffer.from(typeof text === 'string' ? text : '', 'base64url');
+  const first = bytes.findIndex((byte) => byte !== 0);
+  return first === -1 ? 0 : bytes.length - first;
 }
 
 interface Parts {
