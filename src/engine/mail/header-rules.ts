@@ -1,6 +1,7 @@
 import type { HeaderFault } from '../headers.js';
 
 export const HEADERS_MAX = 64;
+export const HEADERS_RULE = `A message has at most ${HEADERS_MAX} custom headers.`;
 const NAME_BYTES_MAX = 76;
 const VALUE_BYTES_MAX = 4096;
 const TOTAL_BYTES_MAX = 32 * 1024;
@@ -77,8 +78,7 @@ export const MAIL_HEADERS_RULE =
  * headers that address, authenticate or frame the message, because they could bypass the recipient checks.
  */
 export function mailHeaderFaults(headers: Readonly<Record<string, string>>): HeaderFault[] {
-  if (Object.keys(headers).length > HEADERS_MAX)
-    return [{ path: 'headers', message: `A message has at most ${HEADERS_MAX} custom headers.` }];
+  if (Object.keys(headers).length > HEADERS_MAX) return [{ path: 'headers', message: HEADERS_RULE }];
   const entries = Object.entries(headers);
   const faults: HeaderFault[] = [];
   const values = new Map<string, string>();

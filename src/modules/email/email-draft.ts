@@ -1,5 +1,5 @@
 import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
-import { HEADERS_MAX, mailHeaderFaults } from '#engine/mail/header-rules.js';
+import { HEADERS_MAX, HEADERS_RULE, mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
 import type { Fault } from '#kernel/errors.js';
@@ -226,10 +226,9 @@ function bodyOf(value: unknown, path: string, faults: Faults): string | null {
 
 function headersOf(value: unknown, faults: Faults): Record<string, string> {
   if (value === undefined) return {};
-  const isFew = isRecord(value) && Object.keys(value).length <= HEADERS_MAX;
-  if (!isRecord(value) || (isFew && !Object.values(value).every((each) => typeof each === 'string')))
+  if (isRecord(value) && Object.keys(value).length > HEADERS_MAX) return faults.add('headers', HEADERS_RULE) ?? {};
+  if (!isRecord(value) || !Object.values(value).every((each) => typeof each === 'string'))
     return faults.add('headers', 'must be an object of strings') ?? {};
-  if (!isFew) return (faults.found.push(...mailHeaderFaults(value as Record<string, string>)), {});
   faults.found.push(...mailHeaderFaults(value as Record<string, string>), ...placeholderFaults(value));
   return value as Record<string, string>;
 }

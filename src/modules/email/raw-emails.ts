@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
-import { CHUNK_BYTES } from '#blobs/chunks.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { CHUNK_BYTES, exactly } from '#blobs/chunks.js';
 import { type BlobKey, BlobStore, type NewBlob } from '#blobs/contract.js';
 import { Config } from '#kernel/config/config.js';
 import { type BoundStatement, Database } from '#kernel/database/database.js';
-import type { Id } from '#kernel/ids.js';
+import { type Id, showId } from '#kernel/ids.js';
+import type { EmailEntity } from './email.entities.js';
 
 const DAY_MS = 86_400_000;
 /** Maximum size of all messages in memory. Further messages are read from storage. */
@@ -17,9 +18,8 @@ interface KeptMessage {
   timer: NodeJS.Timeout;
 }
 
-export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; expiresOn: string }): BlobKey {
-  return { environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS };
-}
+/** The fields of an email that identify its stored message and give its size. */
+export type StoredMessage = Pick<EmailEntity, 'id' | 'expiresOn' | 'signature' | 'sizeBytes'>;
 
 /**
  * Stores the raw messages of emails. A message is composed once, and its stored bytes never change. A process that sends
@@ -27,6 +27,7 @@ export function blobKeyOf(environmentId: number, { id, expiresOn }: { id: Id; ex
  */
 @Injectable()
 export class RawEmails {
+  private readonly logger = new Logger(RawEmails.name);
   private readonly kept = new Map<Id, KeptMessage>();
   private keptBytes = 0;
 
@@ -65,9 +66,22 @@ export class RawEmails {
     return this.blobs.put({ environmentId, id, expiresOnDay }, raw);
   }
 
-  /** Returns an email's raw message in chunks, or null if it no longer exists. */
-  read(environmentId: number, id: Id): Promise<AsyncIterable<Buffer> | null> {
-    return this.blobs.read({ environmentId, id });
+  /**
+   * Returns the stored message of an email, without a signature that was created later. Null if it no longer exists or
+   * is damaged. Throws 503 while storage is unavailable.
+   */
+  async stored(environmentId: number, email: StoredMessage): Promise<Buffer | null> {
+    const { id, expiresOn } = email;
+    const stored = await this.whole({ environmentId, id, expiresOnDay: Date.parse(expiresOn) / DAY_MS });
+    if (stored === null || stored.length === storedBytes(email)) return stored;
+    this.logger.error(`The stored message of ${showId('evt', id)} is damaged, and is treated as deleted.`);
+    return null;
+  }
+
+  /** Returns the result of `stored` in chunks. Reading a damaged message throws `BlobGone` at its end. */
+  async read(environmentId: number, email: StoredMessage): Promise<AsyncIterable<Buffer> | null> {
+    const chunks = await this.blobs.read({ environmentId, id: email.id });
+    return chunks && exactly(chunks, storedBytes(email));
   }
 
   /**
@@ -109,4 +123,8 @@ export class RawEmails {
     this.keptBytes -= message.raw.length;
     return message.raw;
   }
+}
+
+function storedBytes({ signature, sizeBytes }: StoredMessage): number {
+  return sizeBytes - Buffer.byteLength(signature ?? '');
 }

@@ -4,7 +4,7 @@ import { type EmailStatus, recipientStatus } from '#engine/mail/recipient-state.
 import type { Id } from '#kernel/ids.js';
 import { EmailStates } from './email-states.js';
 import { EmailsStore } from './emails.store.js';
-import { blobKeyOf, RawEmails } from './raw-emails.js';
+import { RawEmails } from './raw-emails.js';
 
 const SIGNATURE_BYTES_MAX = 16_384;
 
@@ -43,11 +43,11 @@ export class SentEmails {
 
   /**
    * Returns the stored message, for reading its content. It may lack the DKIM signature (see `SignedMessages`). Null if
-   * it was erased or deleted, or is not composed yet. Throws 503 while storage is unavailable.
+   * it was erased, deleted or damaged, or is not composed yet. Throws 503 while storage is unavailable.
    */
   async rawOf(environmentId: number, emailId: Id): Promise<Buffer | null> {
     const state = await this.states.find(environmentId, emailId);
-    return state === null || state.erasedAt !== null ? null : this.raw.whole(blobKeyOf(environmentId, state));
+    return state === null || state.erasedAt !== null ? null : this.raw.stored(environmentId, state);
   }
 
   /** Returns the environment of an email, for callers that have only the email's id. Searches all environments. */
@@ -66,8 +66,9 @@ export class SentEmails {
    */
   async signatureOf(environmentId: number, emailId: Id): Promise<string | null> {
     const state = await this.states.find(environmentId, emailId);
-    if (state !== null && state.signature !== null) return signatureIn(state.signature);
-    const chunks = await this.raw.read(environmentId, emailId);
+    if (state === null) return null;
+    if (state.signature !== null) return signatureIn(state.signature);
+    const chunks = await this.raw.read(environmentId, state);
     if (chunks === null) return null;
     // Only the first chunk is read, because the signature is the first header of the sent message.
     for await (const chunk of chunks) return signatureIn(chunk.toString('latin1', 0, SIGNATURE_BYTES_MAX));

@@ -1,11 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { BlobGone } from '#blobs/chunks.js';
+import type { BlobStore } from '#blobs/contract.js';
 import type { Clock } from '#kernel/clock.js';
+import type { Config } from '#kernel/config/config.js';
+import type { Database } from '#kernel/database/database.js';
 import { unavailable } from '#kernel/errors.js';
 import { idTimeMs } from '#kernel/ids.js';
 import type { EmailsStore } from './emails.store.js';
-import type { RawEmails } from './raw-emails.js';
+import { RawEmails } from './raw-emails.js';
 import type { SenderIdentities } from './sender-identity.js';
 import { type MessageKey, SignedMessages } from './signed-messages.js';
 import type { MailTransport } from './transport.contract.js';
@@ -52,8 +55,9 @@ function over({ raw = RAW, isStored = true, found = null, ageMs = 10_000 }: Give
   const chunks = async function* (): AsyncGenerator<Buffer> {
     yield raw as Buffer;
   };
+  const blobs = { whole: async () => raw, read: async () => raw && chunks() } as unknown as BlobStore;
   const messages = new SignedMessages(
-    { whole: async () => raw, read: async () => raw && chunks() } as unknown as RawEmails,
+    new RawEmails(blobs, {} as Database, {} as Config),
     { sign, state: async () => ({ signature: found }) } as unknown as EmailsStore,
     { signerOf } as unknown as SenderIdentities,
     { rewritesIdentity: false } as MailTransport,

@@ -1,20 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { exactly } from '#blobs/chunks.js';
 import { Clock } from '#kernel/clock.js';
 import { STALENESS_MAX_MS } from '#kernel/concurrency/cache.js';
 import { isStorageAway } from '#kernel/database/database.js';
 import { GroupCommit } from '#kernel/database/group-commit.js';
-import { idTimeMs, showId } from '#kernel/ids.js';
+import { idTimeMs } from '#kernel/ids.js';
 import { dkimSignatures, isKeyChanged, NotComposed } from '#mail/compose.js';
 import type { EmailEntity } from './email.entities.js';
 import { EmailsStore, NOT_SIGNED, type SignedEmail } from './emails.store.js';
 import { hostOfSender } from './mail-volume.js';
-import { blobKeyOf, RawEmails } from './raw-emails.js';
+import { RawEmails, type StoredMessage } from './raw-emails.js';
 import { SenderIdentities, type Signer } from './sender-identity.js';
 import { MailTransport } from './transport.contract.js';
 
 /** The fields of an email that identify its message and its signature. */
-export type MessageKey = Pick<EmailEntity, 'id' | 'expiresOn' | 'sender' | 'signature' | 'sizeBytes'>;
+export type MessageKey = StoredMessage & Pick<EmailEntity, 'sender'>;
 
 const SIGNED_TOGETHER_MAX = 64;
 /** Minimum time between two commits of signatures. Signatures that arrive in between share a commit. */
@@ -54,13 +53,8 @@ export class SignedMessages {
    * signed, and 503 while storage is unavailable.
    */
   async whole(environmentId: number, email: MessageKey): Promise<Buffer | null> {
-    const stored = await this.raw.whole(blobKeyOf(environmentId, email));
-    if (stored === null) return null;
-    if (stored.length !== storedBytes(email)) {
-      this.logger.error(`The stored message of ${showId('evt', email.id)} is damaged, and is treated as deleted.`);
-      return null;
-    }
-    if (email.signature === null) return stored;
+    const stored = await this.raw.stored(environmentId, email);
+    if (stored === null || email.signature === null) return stored;
     const signature =
       email.signature === NOT_SIGNED ? await this.sign(environmentId, email, stored) : Buffer.from(email.signature);
     return signature && Buffer.concat([signature, stored]);
@@ -96,14 +90,13 @@ export class SignedMessages {
     environmentId: number,
     email: MessageKey,
   ): Promise<{ chunks: AsyncIterable<Buffer>; sizeBytes: number } | null> {
-    const { id, signature, sizeBytes } = email;
+    const { signature, sizeBytes } = email;
     if (signature === NOT_SIGNED) {
       const whole = await this.whole(environmentId, email);
       return whole && { chunks: chunksOf([whole]), sizeBytes: whole.length };
     }
-    const read = await this.raw.read(environmentId, id);
-    if (read === null) return null;
-    const chunks = exactly(read, storedBytes(email));
+    const chunks = await this.raw.read(environmentId, email);
+    if (chunks === null) return null;
     return { chunks: signature === null ? chunks : chunksOf([Buffer.from(signature)], chunks), sizeBytes };
   }
 
@@ -121,11 +114,6 @@ export class SignedMessages {
     const { rewritesIdentity } = this.transport;
     return dkimSignatures(unsigned, signer, { rewritesIdentity, date: this.clock.now() });
   }
-}
-
-/** Returns the size of the stored message, which does not contain a signature that was created later. */
-function storedBytes({ signature, sizeBytes }: MessageKey): number {
-  return sizeBytes - Buffer.byteLength(signature ?? '');
 }
 
 async function* chunksOf(first: readonly Buffer[], rest: AsyncIterable<Buffer> | null = null): AsyncGenerator<Buffer> {
