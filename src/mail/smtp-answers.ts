@@ -28,7 +28,7 @@ const NEVER_TAKEN = /^Reached maximum number of retries after connection was clo
 
 /** nodemailer has one code for all socket errors, so failed TLS handshakes are recognized by Node's messages. */
 const CERTIFICATE = /certificate|altnames/i;
-const HANDSHAKE = /certificate|altnames|ssl routines|\btls\b/i;
+const TLS = /ssl routines|\btls\b/i;
 
 export function readResult(recipients: readonly string[], result: SmtpAnswers): ReadAnswers {
   const accepted = new Set((result.accepted ?? []).map((address) => String(address).toLowerCase()));
@@ -123,7 +123,8 @@ function isBeforeAnyMessage(error: Error & SmtpAnswers): boolean {
   );
 }
 
-const isHandshake = ({ code, message }: Error & SmtpAnswers): boolean => code === 'ESOCKET' && HANDSHAKE.test(message);
+const isHandshake = ({ code, message }: Error & SmtpAnswers): boolean =>
+  code === 'ESOCKET' && (CERTIFICATE.test(message) || TLS.test(message));
 
 function stageOf({ code, command }: SmtpAnswers): SmtpStage {
   if (command === 'MAIL FROM') return 'mail';

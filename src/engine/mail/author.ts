@@ -21,7 +21,7 @@ export function authorOf(fields: readonly HeadField[]): Author {
 }
 
 /**
- * Returns the author of a message. `fields` are the fields of its first 256 KB. A further From header behind the part of the header section that Posthorn reads makes
+ * Returns the author of a message. `fields` are the fields of its first 256 KB. A further From header behind them makes
  * the author ambiguous, because other programs may read it.
  */
 export function authorIn(raw: Buffer, fields: readonly HeadField[]): Author {

@@ -39,25 +39,15 @@ const ENDED_BY_START: ReadonlyMap<string, RegExp> = new Map([
 const TAG_START = /^<(\/?)([a-z][^\s/>]*)/;
 
 /** Elements that browsers display as blocks, and that html-to-text does not know. Their text would be run together. */
-const BLOCKS = [
-  ...[
-    'address',
-    'center',
-    'details',
-    'dialog',
-    'fieldset',
-    'figcaption',
-    'figure',
-    'hgroup',
-    'legend',
-    'menu',
-    'summary',
-  ],
-  ...['caption', 'tr', 'dl', 'dt', 'dd', 'optgroup', 'option'],
-];
+const BLOCKS =
+  'address caption center dd details dialog dl dt fieldset figcaption figure hgroup legend menu optgroup option summary tr';
 /** Elements that are not displayed. Preview texts are hidden, and are filled up with invisible characters. */
 const HIDDEN = [
-  ...['head', 'title', '[hidden]', '[style*="display:none" i]', '[style*="display: none" i]'],
+  'head',
+  'title',
+  '[hidden]',
+  '[style*="display:none" i]',
+  '[style*="display: none" i]',
   // Preview texts of React Email.
   '[data-skip-in-text="true"]',
 ];
@@ -77,7 +67,7 @@ const convert = compile({
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, noAnchorUrl: true } },
     { selector: 'img', format: 'skip' },
     ...HIDDEN.map((selector) => ({ selector, format: 'skip' })),
-    ...BLOCKS.map((selector) => ({
+    ...BLOCKS.split(' ').map((selector) => ({
       selector,
       format: 'block',
       options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { safeFilename } from './clean-text.js';
 import { decodeWords, inCharset } from './encoded-words.js';
+import { HEAD_BYTES_MAX } from './message-head.js';
 import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf } from './mime-parts.js';
 import { decodeUuencoded, isUuencode } from './uuencode.js';
 
@@ -20,8 +21,6 @@ export interface MessageFiles {
 
 /** Limits for finding the files of a message. */
 export const FILE_LIMITS: MimeLimits = { parts: 500, depth: 10, readsAttachedMessages: false };
-/** Maximum size of the headers of a part. The rest is ignored. */
-const HEAD_CHARS_MAX = 256 * 1024;
 const PARAMETERS_CHARS_MAX = 2_048;
 const PARAMETER =
   /;\s{0,100}(?:file)?name(\*\d{1,2})?(\*)?\s{0,10}=\s{0,10}(?:"((?:[^"\\]|\\.){0,500})"|([^\s;"]{1,500}))/gi;
@@ -43,7 +42,7 @@ function collect(text: string, depth: number, budget: { left: number }, found: M
   budget.left -= 1;
   if (budget.left < 0 || depth > FILE_LIMITS.depth) return false;
   const { head, body } = split(text);
-  const { headers } = headersOf(head.slice(0, HEAD_CHARS_MAX).replaceAll('\r\n', '\n'));
+  const { headers } = headersOf(head.slice(0, HEAD_BYTES_MAX).replaceAll('\r\n', '\n'));
   const contentType = headerOf({ headers }, 'content-type');
   const type = /^[^\s;]{1,100}/.exec(contentType)?.[0].toLowerCase() ?? 'text/plain';
   const boundary = type.startsWith('multipart/') ? parameterOf(contentType, 'boundary') : '';

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { HEAD_BYTES_MAX } from './message-head.js';
 
 /** A MIME part or the whole message. Parsing tolerates invalid syntax and never rejects a message. */
 export interface MimePart {
@@ -24,8 +25,6 @@ export interface MimeLimits {
 const REPORT_LIMITS: MimeLimits = { parts: 64, depth: 8, readsAttachedMessages: true };
 const HEADERS_MAX = 500;
 const HEADER_CHARS_MAX = 16_384;
-/** Maximum size of the headers that are read. */
-const HEAD_CHARS_MAX = 256 * 1024;
 const BOUNDARY_CHARS_MAX = 200;
 const MULTIPART = 'multipart/';
 const MESSAGE = /^message\/(?:rfc822|global)$/;
@@ -65,7 +64,7 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
     const line = text.slice(at, end);
     at = end + 1;
     if (line === '') break;
-    if (at > HEAD_CHARS_MAX) {
+    if (at > HEAD_BYTES_MAX) {
       const empty = text.indexOf('\n\n', at - 1);
       return { headers, rest: empty === -1 ? text.length : empty + 2 };
     }

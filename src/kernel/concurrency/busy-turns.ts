@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 
-/** Time in milliseconds after which work on the event loop must let other work run. */
+/** Time in milliseconds for which callers may work after a wait. */
 const BUSY_MS = 20;
 
 /**
@@ -15,7 +15,10 @@ export class BusyTurns {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Resolves when the caller may work. Waits if work has run for more than 20 milliseconds without an interruption. */
+  /**
+   * Resolves when the caller may start a piece of work. Waits for a later iteration of the event loop if the last such
+   * wait ended more than 20 milliseconds ago.
+   */
   async take(): Promise<void> {
     if (this.clock.monotonicMs() - this.sinceMs <= BUSY_MS) return;
     const turn = this.last.then(() => new Promise<void>((resolve) => setImmediate(resolve)));

@@ -69,8 +69,8 @@ export class NewTopicBody {
   description?: string | null;
 
   /**
-   * Required. Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
-   * unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
+   * Required. Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until
+   * they unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
    */
   @ApiProperty({ example: 'opt_in' })
   @IsIn(SUBSCRIPTIONS)

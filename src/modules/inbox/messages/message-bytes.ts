@@ -26,8 +26,8 @@ export class MessageBytes {
   }
 
   /**
-   * Returns all bytes of a message, or null if they were deleted or are damaged. Throws `unavailable` while the bytes cannot be read,
-   * so that the message is not treated as faulty. The buffer is allocated once, with `sizeBytes` bytes, and shared with
+   * Returns all bytes of a message, or null if they were deleted or are damaged. Throws `unavailable` while the bytes
+   * cannot be read, so that the message is not treated as faulty. The buffer is allocated once, with `sizeBytes` bytes, and shared with
    * the parsing thread.
    */
   async whole(environmentId: number, id: Id, sizeBytes: number): Promise<Buffer | null> {
