@@ -1,3 +1,4 @@
+import { growthOf, LINEAR } from '../../../test/support/cpu-time.js';
 import {
   admitsSender,
   AUTHOR_CHARACTERS_MAX,
@@ -56,6 +57,19 @@ describe('soleSender', () => {
     [[''], null],
   ])('of %j is %s', (fields, sender) => {
     expect(soleSender(fields)).toBe(sender);
+  });
+
+  it.each([
+    ['comments in comments', '('],
+    ['quotes in a quoted string', '\\"'],
+    ['parentheses in a comment', '\\('],
+    ['both', '(\\"'],
+  ])('scans %s only once when they are unterminated', async (_, part) => {
+    for (const begin of ['', '"', '(']) {
+      const field = `${begin}${part.repeat(120_000)} <a@example.com>`;
+      expect(soleSender([field])).toBeNull();
+      expect(await growthOf(field, (from) => soleSender([from]))).toBeLessThan(LINEAR);
+    }
   });
 
   it('a header that is too long has no clear sender', () => {
