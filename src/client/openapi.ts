@@ -6828,8 +6828,8 @@ export interface components {
              */
             description?: string | null;
             /**
-             * @description Required. Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until they
-             *     unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
+             * @description Required. Subscription of addresses for which none was set. With `opt_in`, they receive emails of the topic until
+             *     they unsubscribe. With `opt_out`, they receive them only after they subscribe. It cannot be changed.
              * @example opt_in
              * @enum {string}
              */
