@@ -180,7 +180,7 @@ describe('console', () => {
 
   it('keeps lines of an endless loop up to the limit', async () => {
     const { logs, ...outcome } = await guest(`export default () => { for (let n = 0; ; n += 1) console.log(n); }`, {
-      timeoutMs: 200,
+      timeoutMs: 1_000,
     });
 
     expect(outcome).toMatchObject({ ok: false, reason: 'timeout' });
