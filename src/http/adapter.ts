@@ -29,8 +29,6 @@ export interface HostedRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Maximum size of a body: 1 MiB for the payload and 64 KiB for the other fields. */
-
 /** Time limit for receiving a whole request, against clients that send very slowly. */
 const REQUEST_TIMEOUT_MS = 60_000;
 

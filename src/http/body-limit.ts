@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { withRouteConfig } from './route-config.js';
 
-/** Default maximum size of a body in bytes: a payload of 1 MB, and the fields around it. */
+/** Default maximum size of a body in bytes: 1 MiB for the payload and 64 KiB for the other fields. */
 export const BODY_BYTES_MAX = 1_048_576 + 65_536;
 
 /** Replaces the default maximum body size of the route. */
