@@ -242,11 +242,8 @@ describe('hostile code', () => {
       `const url = 'https://a/' + 'é'.repeat(100); for (;;) try { new URL(url) } catch {}`,
     ],
     ['hashes', `const data = 'a'.repeat(1_000_000); for (;;) crypto.sha512(data)`],
-  ])('that %s without end ends in time', async (_what, code) => {
-    const startedAt = performance.now();
-
+  ])('that %s without end is stopped', async (_what, code) => {
     expect(await guest(`export default () => { ${code} }`, { timeoutMs: 100 })).toMatchObject({ reason: 'timeout' });
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
 
   it('gets no path of the service from an exception', async () => {

@@ -81,11 +81,11 @@ const POLICY =
  */
 const PROBABLY_SOURCE = either(
   /(?<!\bnot )\blisted (?:at|on|in|by)\b|\b(?:poor|low) (?:ip |sender |sending )?reputation|\breputation of\b/,
-  /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.*\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
+  /\b(?:your|this|client|connecting|sending|source) (?:ip|host|server|address|network)\b.{0,200}\b(?:block|reject|refus|denied|banned|not (?:allowed|accepted))/,
   /\breverse (?:dns|lookup|hostname)|\brdns\b|\bptr\b|\bhelo\b|\behlo\b/,
 );
 const PROBABLY_RATE = either(
-  /\bexceed\w* (?:the )?(?:rate|quota of messages|.*(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
+  /\bexceed\w* (?:the )?(?:rate|quota of messages|.{0,200}(?:per|hourly|daily))|\bdaily (?:user )?sending\b/,
   /\btry (?:again|later)|\bservice (?:is )?(?:currently )?(?:unavailable|not available)|\bbusy\b/,
 );
 /** Codes of RFC 3463 for busy servers, refused connections and expired delivery times. */
