@@ -234,6 +234,7 @@ describe('scheduled emails', () => {
         recipient: 'a@x.example',
         subtype: 'domain_not_verified',
         detail: email.timeline[0].detail,
+        at: expect.any(String),
         count: 1,
       },
     ]);

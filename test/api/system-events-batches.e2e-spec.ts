@@ -160,8 +160,8 @@ describe('signals in the database', () => {
     expect(begun.filter(Boolean)).toHaveLength(1);
     const [winner, loser] = [begun.indexOf(true), begun.indexOf(false)];
     const taken = batch(`019a9f65-0000-7000-8000-0000000000a${winner}`);
-    expect((await stores[0]?.read(taken, null, 10))?.map(({ subject }) => subject)).toEqual([ONE]);
-    expect(await stores[0]?.read(batch(`019a9f65-0000-7000-8000-0000000000a${loser}`), null, 10)).toEqual([]);
+    expect((await stores[0]?.read(taken, null))?.map(({ subject }) => subject)).toEqual([ONE]);
+    expect(await stores[0]?.read(batch(`019a9f65-0000-7000-8000-0000000000a${loser}`), null)).toEqual([]);
     await stores[0]?.end(taken);
     expect(await stores[0]?.ready()).toEqual([]);
     await sql.rows(`update system_tellings set opened_at = now() - interval '59 seconds'`);
@@ -200,7 +200,7 @@ describe('signals in the database', () => {
     await note(store, OTHER, 1_000);
     await batches.begin(batch(ONE));
 
-    const [all, but] = [await batches.read(batch(ONE), null, 100), await batches.read(batch(ONE), OTHER, 100)];
+    const [all, but] = [await batches.read(batch(ONE), null), await batches.read(batch(ONE), OTHER)];
 
     expect([all.length, all[0]?.subject, all[0]?.total, all[0]?.subjects]).toEqual([
       100,
@@ -211,13 +211,33 @@ describe('signals in the database', () => {
     expect([but.length, but[0]?.count, but[0]?.total, but[0]?.subjects]).toEqual([100, 250, (250 * 251) / 2, 250]);
   });
 
+  it('a batch about recipients has the first hundred signals one by one, and the next one can start at once', async () => {
+    const [[store], [batches]] = [signalsOf() as [SignalsStore], batchesOf() as [BatchesStore]];
+    const type = 'email.unsubscribed';
+    await sql.rows(`
+      insert into system_signals (environment_id, type, subject, details, count, first_at, last_at)
+      select 1, '${type}', '${ONE}', jsonb_build_object('recipient', i), 1, now(), now() from generate_series(1, 150) i`);
+    const read = async (id: string): Promise<unknown[]> => {
+      await batches.begin({ ...batch(id), type });
+      const items = await batches.read({ ...batch(id), type }, null);
+      await batches.end({ ...batch(id), type });
+      return items.map(({ details, count, at, total }) => [details['recipient'], count, at instanceof Date, total]);
+    };
+
+    expect(await store.fold()).toBe(0);
+    expect(await read(ONE)).toEqual(Array.from({ length: 100 }, (_, i) => [i + 1, 1, true, 100]));
+    expect(await batches.ready()).toEqual([{ environmentId: 1, type }]);
+    expect(await read(OTHER)).toEqual(Array.from({ length: 50 }, (_, i) => [i + 101, 1, true, 50]));
+    expect(await batches.ready()).toEqual([]);
+  });
+
   it('statements use the indexes named in their comments', async () => {
     const asked: [string, (signals: SignalsStore, batches: BatchesStore) => Promise<unknown>, string][] = [
       ['unknown', (signals) => signals.unknown(), 'system_signals_unknown_idx'],
       ['describe', (signals) => signals.describe(1, new Map([[ONE, {}]])), 'system_signals_unknown_idx'],
       ['drop', (signals) => signals.drop(1, [ONE]), 'system_signals_unknown_idx'],
       ['ready', (_signals, batches) => batches.ready(), 'system_signals_waiting_idx'],
-      ['read', (_signals, batches) => batches.read(batch(ONE), null, 100), 'system_signals_batch_idx'],
+      ['read', (_signals, batches) => batches.read(batch(ONE), null), 'system_signals_batch_idx'],
       ['end', (_signals, batches) => batches.end(batch(ONE)), 'system_signals_batch_idx'],
     ];
     await sql.rows(`

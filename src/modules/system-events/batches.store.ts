@@ -1,14 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '#kernel/database/database.js';
 import type { Id } from '#kernel/ids.js';
-import type { SystemEventType } from './contract.js';
+import { RECIPIENT_EVENT_TYPES, type SystemEventType } from './contract.js';
 
-/** Length of a time window. All signals of one type in one environment within a window are sent as a single event. */
+/**
+ * Length of a time window. All signals of one type in one environment within a window are sent as a single event. Types
+ * about recipients have no window.
+ */
 export const WINDOW_MS = 60_000;
 /** Lease of a batch. After this time without progress, the process that holds it is considered dead. */
 const LEASE_MS = 60_000;
 const GROUPS_MAX = 500;
 const CLAIM_MAX = 100;
+/** Maximum number of items in an event. For types about recipients, further signals go to the next batch. */
+const ITEMS_MAX = 100;
+const RECIPIENT_TYPES = RECIPIENT_EVENT_TYPES.map((type) => `'${type}'`).join(', ');
 
 export interface Batch {
   environmentId: number;
@@ -24,11 +30,13 @@ export interface Batch {
   failures: number;
 }
 
-/** The signals about one resource (`subject`) in a batch, and the totals of the whole batch. */
+/** The signals about one resource (`subject`) in a batch, or about one recipient, and the totals of the whole batch. */
 export interface BatchItem {
   subject: Id;
   details: Record<string, unknown>;
   count: number;
+  /** Time of the signal, for types about recipients. */
+  at: Date | null;
   total: number;
   subjects: number;
   firstAt: Date;
@@ -46,8 +54,8 @@ const READY: Statement = {
     select s.environment_id as "environmentId", s.type
     from (select distinct environment_id, type from system_signals where batch is null and details is not null) s
     left join system_tellings t on t.environment_id = s.environment_id and t.type = s.type
-    where t.type is null or (t.batch is null
-      and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond')
+    where t.type is null or (t.batch is null and (s.type in (${RECIPIENT_TYPES})
+      or t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond'))
     limit ${GROUPS_MAX}`,
 };
 
@@ -67,12 +75,14 @@ const BEGIN: Statement = {
       on conflict (environment_id, type) do update
         set opened_at = excluded.opened_at, batch = excluded.batch, destination_id = excluded.destination_id,
             expires_on = excluded.expires_on, claimed_until = excluded.claimed_until, failures = 0
-        where t.batch is null and t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond'
+        where t.batch is null and (t.type in (${RECIPIENT_TYPES})
+          or t.opened_at <= clock_timestamp() - ${WINDOW_MS} * interval '1 millisecond')
       returning 1
     ), marked as (
       update system_signals set batch = $3 where exists (select from opened) and id = any (array(
         select id from system_signals
-        where environment_id = $1 and type = $2 and batch is null and details is not null for update skip locked
+        where environment_id = $1 and type = $2 and batch is null and details is not null
+        order by id limit $6 for update skip locked
       ))
     )
     select 1 as opened from opened`,
@@ -100,16 +110,25 @@ export const SIGNALS_IN_MS = `
   select coalesce((select 0 from system_signals order by id limit 1), (select 0 from system_tellings
     where batch is not null order by claimed_until limit 1))`;
 
+const TOTALS = `
+  (sum(sum(count)) over ())::float8 as total, (count(*) over ())::int as subjects,
+  min(min(first_at)) over () as "firstAt", max(max(last_at)) over () as "lastAt"
+  from system_signals where environment_id = $1 and batch = $2 and ($3::uuid is null or subject <> $3)`;
+
 /** Selects the subjects with the most signals first. Uses system_signals_batch_idx. */
 const READ: Statement = {
   name: 'system_batches_read',
   text: `
-    select subject, (array_agg(details order by id desc))[1] as details, sum(count)::float8 as count,
-           (sum(sum(count)) over ())::float8 as total, (count(*) over ())::int as subjects,
-           min(min(first_at)) over () as "firstAt", max(max(last_at)) over () as "lastAt"
-    from system_signals
-    where environment_id = $1 and batch = $2 and ($3::uuid is null or subject <> $3)
-    group by subject order by 3 desc, subject limit $4`,
+    select subject, (array_agg(details order by id desc))[1] as details, sum(count)::float8 as count, null as at,
+      ${TOTALS} group by subject order by 3 desc, subject limit ${ITEMS_MAX}`,
+};
+
+/** Selects the signals in their order. Uses system_signals_batch_idx. */
+const READ_RECIPIENTS: Statement = {
+  name: 'system_batches_read_recipients',
+  text: `
+    select subject, details, count::float8 as count, last_at as at,
+      ${TOTALS} group by id order by id limit ${ITEMS_MAX}`,
 };
 
 const DUE_AGAIN: Statement = {
@@ -146,16 +165,20 @@ export class BatchesStore {
 
   /** Moves waiting signals into a batch with a lease for this process. Returns false if another process was first. */
   async begin({ environmentId, type, id, destinationId, expiresOnDay }: Batch): Promise<boolean> {
-    return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay])).length > 0;
+    const limit = isOfRecipients(type) ? ITEMS_MAX : null;
+    return (await this.database.query(BEGIN, [environmentId, type, id, destinationId, expiresOnDay, limit])).length > 0;
   }
 
   claim(): Promise<Batch[]> {
     return this.database.query(CLAIM);
   }
 
-  /** Returns at most `limit` subjects, those with the most signals first. Leaves out the subject `except`. */
-  read({ environmentId, id }: Batch, except: Id | null, limit: number): Promise<BatchItem[]> {
-    return this.database.query(READ, [environmentId, id, except, limit]);
+  /**
+   * Returns at most 100 subjects, those with the most signals first, or all signals about recipients. Leaves out the
+   * subject `except`.
+   */
+  read({ environmentId, type, id }: Batch, except: Id | null): Promise<BatchItem[]> {
+    return this.database.query(isOfRecipients(type) ? READ_RECIPIENTS : READ, [environmentId, id, except]);
   }
 
   async dueAgain({ environmentId, type, id }: Batch, inMs: number): Promise<void> {
@@ -166,3 +189,5 @@ export class BatchesStore {
     await this.database.query(END, [environmentId, type, id]);
   }
 }
+
+const isOfRecipients = (type: SystemEventType): boolean => RECIPIENT_EVENT_TYPES.includes(type);

@@ -104,15 +104,16 @@ function entry(
   return [type, { description, schema, example: { type, timestamp: '2026-11-21T09:30:41.530Z', data } }];
 }
 
-/** `count` is the number of recipients. */
+/** `at` is the time of the occurrence. */
 const RECIPIENT = {
   properties: {
     email: id('evt'),
     recipient: text,
     subtype: { type: ['string', 'null'] },
     detail: { type: ['string', 'null'] },
+    at: time,
   },
-  required: ['email', 'recipient', 'subtype', 'detail'],
+  required: ['email', 'recipient', 'subtype', 'detail', 'at'],
 };
 const CHOICE = {
   properties: {
@@ -120,10 +121,15 @@ const CHOICE = {
     recipient: text,
     topic: { ...id('top'), type: ['string', 'null'] },
     topic_key: { type: ['string', 'null'] },
+    at: time,
   },
-  required: ['email', 'recipient', 'topic', 'topic_key'],
+  required: ['email', 'recipient', 'topic', 'topic_key', 'at'],
 };
-const RECIPIENT_EXAMPLE = { email: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1', recipient: 'customer@example.org' };
+const RECIPIENT_EXAMPLE = {
+  email: 'evt_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1',
+  recipient: 'customer@example.org',
+  at: FIRST_AT,
+};
 
 const CIRCUIT = { properties: TARGET, required: [], extra: WHOSE };
 const ORDERS = { destination: DESTINATION, name: 'Orders' };

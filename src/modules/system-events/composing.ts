@@ -4,8 +4,6 @@ import { DeadLettersStore } from '#modules/events/attempts/dead-letters.store.js
 import { type Batch, BatchesStore } from './batches.store.js';
 import type { SystemEvent } from './contract.js';
 
-/** Maximum number of items in an event. The `count` of the event includes the omitted items. */
-const ITEMS_MAX = 100;
 const EXAMPLES_MAX = 10;
 
 @Injectable()
@@ -17,7 +15,7 @@ export class Composing {
 
   /** Returns the event without the items of the subject `except`, or null if no items are left. */
   async compose(batch: Batch, except: Id | null): Promise<SystemEvent | null> {
-    const items = await this.batches.read(batch, except, ITEMS_MAX);
+    const items = await this.batches.read(batch, except);
     const [first] = items;
     if (!first) return null;
     const { environmentId, type, id } = batch;
@@ -33,8 +31,9 @@ export class Composing {
         count: first.total,
         first_at: first.firstAt.toISOString(),
         last_at: first.lastAt.toISOString(),
-        items: items.map(({ subject, details, count }) => ({
+        items: items.map(({ subject, details, count, at }) => ({
           ...details,
+          ...(at && { at: at.toISOString() }),
           ...(latest && { event_ids: shown(latest.get(subject)) }),
           count,
         })),

@@ -22,10 +22,18 @@ export const SYSTEM_EVENT_TYPES = [
 ] as const;
 export type SystemEventType = (typeof SYSTEM_EVENT_TYPES)[number];
 
+/**
+ * Types about single recipients. Receivers may need each occurrence, so each is an item of its own. The occurrences of
+ * other types are combined by subject.
+ */
+export const RECIPIENT_EVENT_TYPES: readonly SystemEventType[] = SYSTEM_EVENT_TYPES.filter((type) =>
+  type.startsWith('email.'),
+);
+
 export interface Signal {
   environmentId: number;
   type: SystemEventType;
-  /** Id of the affected resource. Signals with the same subject are reported together. */
+  /** Id of the affected resource. Signals with the same subject are reported together, except those about recipients. */
   subject: Id;
   /** Details in the format of the API. They must be small and contain no secrets. */
   details: Record<string, unknown>;
@@ -44,7 +52,7 @@ export interface SystemEvent {
   data: SystemEventData;
 }
 
-/** Number and time of the occurrences, and the 100 most frequent subjects. */
+/** Number and time of the occurrences, and the 100 most frequent subjects or, for recipients, all occurrences. */
 export interface SystemEventData {
   count: number;
   first_at: string;

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Every } from '#kernel/concurrency/every.js';
+import type { LoopDelay } from '#kernel/concurrency/loop.js';
 import { SIGNALS_IN_MS } from './batches.store.js';
+import { RECIPIENT_EVENT_TYPES } from './contract.js';
 import { Notifier } from './notifier.js';
 import { SystemEventsMetrics } from './system-events.metrics.js';
 import { WaitingSignals } from './waiting-signals.js';
@@ -17,8 +19,11 @@ export class NotifierLoop {
   ) {}
 
   @Every(REST_MS, { name: 'System events', runsOn: 'worker', dueWork: { name: 'signals', inMs: SIGNALS_IN_MS } })
-  async notify(): Promise<void> {
+  async notify(): Promise<LoopDelay | undefined> {
     await this.signals.tidy();
-    for (const { type } of await this.notifier.notifyReady()) this.metrics.notified(type);
+    const notified = await this.notifier.notifyReady();
+    for (const { type } of notified) this.metrics.notified(type);
+    // More signals about recipients may wait than fit into one batch.
+    return notified.some(({ type }) => RECIPIENT_EVENT_TYPES.includes(type)) ? { restMs: 0 } : undefined;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { storableJson } from '#engine/storable.js';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { jsonbArray, uuidArray } from '#kernel/database/pg-array.js';
-import type { Signal } from './contract.js';
+import { RECIPIENT_EVENT_TYPES, type Signal } from './contract.js';
 
 const INSERT: Statement = {
   name: 'system_signals_insert',
@@ -36,7 +36,7 @@ const DROP: Statement = {
 };
 
 /**
- * Merges waiting signals of one subject, so that each subject has few rows even if sending takes long. This is a single
+ * Merges waiting signals of one subject, except those about recipients, so that each subject has few rows even if sending takes long. This is a single
  * statement, so that a crash neither loses nor doubles a count. Uses system_signals_waiting_idx.
  */
 const FOLD: Statement = {
@@ -44,6 +44,7 @@ const FOLD: Statement = {
   text: `
     with twice as (
       select environment_id, type, subject from system_signals where batch is null and details is not null
+        and type <> all ($1::text[])
       group by environment_id, type, subject having count(*) > 1 limit 1000
     ), gone as (
       delete from system_signals where id = any (array(
@@ -94,7 +95,7 @@ export class SignalsStore {
 
   /** Returns the number of signals removed by merging. */
   async fold(): Promise<number> {
-    const [row] = await this.database.query<{ folded: number }>(FOLD);
+    const [row] = await this.database.query<{ folded: number }>(FOLD, [RECIPIENT_EVENT_TYPES]);
     return row?.folded ?? 0;
   }
 
