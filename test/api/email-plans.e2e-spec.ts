@@ -348,15 +348,10 @@ describe('email, with a month of 90,000 emails, 50,000 suppressions and 20,000 s
     [
       'add',
       (db) =>
-        new SuppressionsStore(db).add({
-          environmentId: ENVIRONMENT,
-          id: lowestIdAt(nowMs),
-          key: 'a7@x.example',
-          email: 'a7@x.example',
-          origin: 'complaint',
-          sourceId: null,
-          forDays: null,
-        }),
+        new SuppressionsStore(db).add(
+          { environmentId: ENVIRONMENT, origin: 'complaint', sourceId: null, forDays: null },
+          { id: lowestIdAt(nowMs), key: 'a7@x.example', email: 'a7@x.example' },
+        ),
       ['environments_pkey', 'organizations_pkey', 'suppressions_address_idx'],
       100,
     ],

@@ -745,5 +745,15 @@ describe('the resend package with its base URL set to Posthorn', () => {
       expect(got.data).toMatchObject({ id: added.data?.id, email, origin: 'manual', source_id: null });
       expect(listed.data?.data.map(({ id }) => id)).toEqual([added.data?.id]);
     });
+
+    it('batch.add', async () => {
+      const emails = [`${randomUUID()}@example.org`, `${randomUUID()}@example.org`];
+
+      const { data, error } = await resend.suppressions.batch.add({ emails });
+
+      expect(error).toBeNull();
+      const got = await Promise.all(emails.map((email) => resend.suppressions.get(email)));
+      expect(data?.data.map(({ id }) => id)).toEqual(got.map((each) => each.data?.id));
+    });
   });
 });

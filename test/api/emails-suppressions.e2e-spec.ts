@@ -99,6 +99,67 @@ describe('suppressions, system events about emails, and attachments by URL', () 
       for (const id of ids) expectStatus(await server.api('DELETE', `/v1/suppressions/${id}`), 204);
     });
 
+    describe('batch/add', () => {
+      const add = (emails: unknown): ReturnType<PosthornServer['api']> =>
+        server.api('POST', '/v1/suppressions/batch/add', { emails });
+
+      it('200: adds the addresses once, in order, and keeps the suppressions of listed addresses', async () => {
+        const listed = expectStatus(
+          await server.api('POST', '/v1/suppressions', { email: 'b2@example.org' }),
+          201,
+        ).json;
+
+        const first = await add(['B1@Example.org', 'B2@example.org', 'b1@example.org', 'zoë@example.org']);
+        const second = await add(['zoë@example.org', 'b1@example.org']);
+
+        const [b1, b2, , zoe] = expectStatus(first, 200).json.data;
+        expect(first.json.data).toEqual([
+          { id: expect.stringMatching(/^sup_/), email: 'b1@example.org' },
+          { id: listed.id, email: 'b2@example.org' },
+          b1,
+          { id: expect.stringMatching(/^sup_/), email: 'zoë@example.org' },
+        ]);
+        expect(second.json).toEqual({ data: [zoe, b1] });
+        expect((await server.api('GET', '/v1/suppressions/b2@example.org')).json).toEqual(listed);
+        for (const { id } of [b1, b2, zoe]) expectStatus(await server.api('DELETE', `/v1/suppressions/${id}`), 204);
+      });
+
+      it('422: names every invalid address, and adds none', async () => {
+        const refused = await add(['good@example.org', 'nobody', 'a@b.example, c@d.example']);
+
+        expectInvalid(refused, 'schema', 'emails.1', 'emails.2');
+        expectRefusal(await server.api('GET', '/v1/suppressions/good@example.org'), 404);
+      });
+
+      it.each([[[]], ['a@example.org'], [[5]], [undefined], [Array.from({ length: 101 }, (_, i) => `${i}@x.example`)]])(
+        '422: %j',
+        async (emails) => {
+          expectStatus(await add(emails), 422);
+        },
+      );
+
+      it('200: concurrent batches of 100 addresses in opposite orders have one audit entry each', async () => {
+        const emails = Array.from({ length: 100 }, (_, i) => `together${i}@example.org`);
+
+        const answers = await Promise.all([add(emails), add([...emails].reverse()), add(emails)]);
+
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+        const [first, reversed] = answers.map(({ json }) => json.data);
+        expect(reversed).toEqual([...first].reverse());
+        const audit = (await server.api('GET', '/v1/audit?limit=3')).json.data;
+        expect(audit).toEqual(
+          answers.map(() =>
+            expect.objectContaining({
+              action: 'POST /v1/suppressions/batch/add',
+              resource_type: 'suppressions',
+              after: { data: expect.arrayContaining(first) },
+            }),
+          ),
+        );
+        for (const { id } of first) expectStatus(await server.api('DELETE', `/v1/suppressions/${id}`), 204);
+      });
+    });
+
     it('404: a suppression of another environment is not found, and has no effect here', async () => {
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });
       const { id } = expectStatus(

@@ -25,6 +25,7 @@ const ROUTES: Readonly<Record<string, Scope>> = {
   'POST /v1/emails/{id}/cancel': 'write',
   'GET /v1/suppressions': 'read',
   'POST /v1/suppressions': 'write',
+  'POST /v1/suppressions/batch/add': 'write',
   'GET /v1/suppressions/{id}': 'read',
   'DELETE /v1/suppressions/{id}': 'write',
   'GET /v1/topics': 'read',

@@ -224,6 +224,11 @@ const QUERIES: Query[] = [
     'suppressions_address_idx',
   ],
   [
+    'suppressions by their addresses',
+    () => suppressions().findAll(ENVIRONMENT, [`${ROW}@example.com`]),
+    'suppressions_address_idx',
+  ],
+  [
     'suppressions, the first page',
     () => suppressions().page(ENVIRONMENT, { beforeId: null, origin: null }, 51),
     'suppressions_pkey',

@@ -335,6 +335,10 @@ async function arrange(): Promise<Map<string, WriteCall>> {
         body: { subscription: 'opt_out' },
       },
       'POST /v1/suppressions': { url: '/v1/suppressions', body: { email: 'made@customer.example' } },
+      'POST /v1/suppressions/batch/add': {
+        url: '/v1/suppressions/batch/add',
+        body: { emails: ['first@customer.example', 'second@customer.example'] },
+      },
       'POST /v1/aliases': { url: '/v1/aliases', body: { kind: 'platform', localPart: 'made', destinationIds: [pull] } },
       'PATCH /v1/aliases/{alias}': { url: `/v1/aliases/${alias}`, body: { maxSizeBytes: 1_000_000 } },
       'POST /v1/aliases/{alias}/messages/{messageId}/links': {

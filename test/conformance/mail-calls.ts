@@ -148,6 +148,9 @@ export async function callEmails(call: Call): Promise<void> {
   await call(409, 'POST', `/v1/emails/${id}/cancel`);
   await call(201, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
   await call(409, 'POST', '/v1/suppressions', { email: 'never@customer.example' });
+  const emails = ['never@customer.example', 'nor@customer.example'];
+  await call(200, 'POST', '/v1/suppressions/batch/add', { emails });
+  await call(422, 'POST', '/v1/suppressions/batch/add', { emails: [] });
   await call(200, 'GET', '/v1/suppressions?origin=manual');
   await call(200, 'GET', '/v1/suppressions/never@customer.example');
   await call(204, 'DELETE', '/v1/suppressions/never@customer.example');

@@ -130,14 +130,10 @@ export class StoredDeliveryEvents {
     sourceId: Id,
   ): Promise<void> {
     if (isAtSimulator(email, this.config.platformDomain)) return;
-    await this.suppressions.add({
-      environmentId,
-      id: this.ids.next(),
-      key: suppressionKey(email),
-      email,
-      origin,
-      sourceId,
-      forDays: origin === 'bounce' ? this.config.bounceSuppressionDays : null,
-    });
+    const forDays = origin === 'bounce' ? this.config.bounceSuppressionDays : null;
+    await this.suppressions.add(
+      { environmentId, origin, sourceId, forDays },
+      { id: this.ids.next(), key: suppressionKey(email), email },
+    );
   }
 }

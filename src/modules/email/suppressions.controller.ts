@@ -15,8 +15,11 @@ import { ResendErrors } from '#http/resend-errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import {
   NewSuppressionBody,
+  presentBatch,
   presentSuppression,
   presentSuppressions,
+  SuppressionBatch,
+  SuppressionBatchBody,
   SuppressionItem,
   SuppressionListQuery,
   SuppressionPage,
@@ -67,6 +70,24 @@ export class SuppressionsController {
   })
   async createSuppression(@CurrentTenant() tenant: Tenant, @Body() body: NewSuppressionBody): Promise<SuppressionItem> {
     return presentSuppression(await this.suppressions.add(tenant, body.email));
+  }
+
+  @Post('batch/add')
+  @Audit()
+  @HttpCode(200)
+  @Scope('write')
+  @Idempotent()
+  @ApiOperation({
+    summary: 'Suppress several addresses',
+    description:
+      'Adds up to 100 addresses, all or none. An address that is already on the list keeps its suppression, which the response contains. One invalid address rejects the request with 422, and `details.fields` names every invalid address.',
+  })
+  @ApiOkResponse({ type: SuppressionBatch, description: 'The suppressions.' })
+  async createSuppressions(
+    @CurrentTenant() tenant: Tenant,
+    @Body() { emails }: SuppressionBatchBody,
+  ): Promise<SuppressionBatch> {
+    return presentBatch(await this.suppressions.addAll(tenant, emails));
   }
 
   @Get(':id')

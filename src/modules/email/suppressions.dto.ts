@@ -1,5 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  Length,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { CanBeNull, CanBeOmitted, IsArrayOf, IsDateTime } from '#http/validation.js';
 import { showId } from '#kernel/ids.js';
 import { SUPPRESSION_ORIGINS, type SuppressionRow } from './suppressions.store.js';
@@ -42,6 +53,38 @@ export class NewSuppressionBody {
   @IsString()
   @Length(3, 254)
   email: string;
+}
+
+/** Addresses to add to the suppression list in one request. */
+export class SuppressionBatchBody {
+  /** Addresses to suppress, 1 to 100. Case-insensitive. */
+  @ApiProperty({ example: ['customer@example.org', 'friend@example.org'] })
+  @IsArray()
+  @IsString({ each: true })
+  @Length(3, 254, { each: true })
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  emails: string[];
+}
+
+/** The suppression of an address in a batch. */
+export class SuppressionBatchItem {
+  /** The suppression's id. */
+  @ApiProperty({ example: 'sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
+  @IsString()
+  id: string;
+
+  /** The suppressed address. */
+  @ApiProperty({ example: 'customer@example.org' })
+  @IsString()
+  email: string;
+}
+
+/** The suppressions of a batch. */
+export class SuppressionBatch {
+  /** One suppression for each address, in the order of the request. */
+  @IsArrayOf(() => SuppressionBatchItem)
+  data: SuppressionBatchItem[];
 }
 
 /** A suppressed address, which receives no email. */
@@ -128,4 +171,9 @@ export function presentSuppressions({
   nextCursor: string | null;
 }): SuppressionPage {
   return { data: rows.map(presentSuppression), next_cursor: nextCursor };
+}
+
+/** Returns ids and addresses only, so that an audit entry has room for a hundred of them. */
+export function presentBatch(rows: readonly SuppressionRow[]): SuppressionBatch {
+  return { data: rows.map(({ id, email }) => ({ id: showId('sup', id), email })) };
 }

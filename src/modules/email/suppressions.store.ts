@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, LessThan, Or, Raw } from 'typeorm';
+import { In, IsNull, LessThan, Or, Raw } from 'typeorm';
 import { Database, type Statement } from '#kernel/database/database.js';
 import { GroupedReads } from '#kernel/database/grouped-reads.js';
-import { intArray, textArray } from '#kernel/database/pg-array.js';
+import { intArray, textArray, uuidArray } from '#kernel/database/pg-array.js';
 import { TenantRepository, type TenantWhere } from '#kernel/database/tenant-repository.js';
 import type { Id } from '#kernel/ids.js';
 import { SuppressionEntity } from './email.entities.js';
@@ -16,10 +16,14 @@ export type SuppressionRow = Pick<
   'id' | 'email' | 'origin' | 'sourceId' | 'createdAt' | 'expiresAt'
 >;
 
-/** A suppression to add. `key` is the lookup key of the address. */
-export interface NewSuppression extends Omit<SuppressionRow, 'createdAt' | 'expiresAt'> {
-  environmentId: number;
+/** An address to suppress. `key` is its lookup key. */
+export interface NewAddress extends Pick<SuppressionRow, 'id' | 'email'> {
   key: string;
+}
+
+/** The reason for which to suppress addresses. */
+export interface NewReason extends Pick<SuppressionRow, 'origin' | 'sourceId'> {
+  environmentId: number;
   /** Duration of the suppression in days. Null for a permanent suppression. */
   forDays: number | null;
 }
@@ -37,17 +41,20 @@ const COLUMNS = `id, email, origin, source_id as "sourceId", created_at as "crea
 export const HOLDS = '(expires_at is null or expires_at > now())';
 
 /**
- * Adds a suppression, or replaces a weaker one: a complaint replaces every other reason, and an unsubscription replaces
+ * Adds suppressions, or replaces weaker ones: a complaint replaces every other reason, and an unsubscription replaces
  * a bounce or a manual suppression. Any reason replaces an expired suppression. Adds nothing for a removed
- * organization, whose addresses were erased. Uses suppressions_address_idx, environments_pkey and organizations_pkey.
+ * organization, whose addresses were erased. Locks the rows in the order of the addresses, so that concurrent
+ * statements cannot deadlock. Uses suppressions_address_idx, environments_pkey and organizations_pkey.
  */
 const ADD: Statement = {
   name: 'suppressions_add',
   text: `
     insert into suppressions as s (environment_id, id, address, email, origin, source_id, created_at, expires_at)
-    select e.id, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, now(), now() + $7::int * interval '1 day'
+    select e.id, i.id, i.address, i.email, $5::text, $6::uuid, now(), now() + $7::int * interval '1 day'
     from environments e join organizations o on o.id = e.organization_id
+    cross join unnest($2::uuid[], $3::text[], $4::text[]) as i(id, address, email)
     where e.id = $1::int and o.removed_at is null
+    order by i.address
     on conflict (environment_id, address) do update set origin = excluded.origin, source_id = excluded.source_id,
       expires_at = excluded.expires_at,
         id = case when s.expires_at <= now() then excluded.id else s.id end, email = case when s.expires_at <= now()
@@ -91,25 +98,25 @@ export class SuppressionsStore {
    * Adds or replaces a suppression in the caller's transaction. Returns null if the address already has a suppression
    * that this one must not replace.
    */
-  async add({
-    environmentId,
-    id,
-    key,
-    email,
-    origin,
-    sourceId,
-    forDays,
-  }: NewSuppression): Promise<SuppressionRow | null> {
-    const [row] = await this.database.query<SuppressionRow>(ADD, [
+  async add(reason: NewReason, address: NewAddress): Promise<SuppressionRow | null> {
+    const [row] = await this.addAll(reason, [address]);
+    return row ?? null;
+  }
+
+  /** Does the same for several addresses with different keys. Returns only the added and replaced suppressions. */
+  addAll(
+    { environmentId, origin, sourceId, forDays }: NewReason,
+    addresses: readonly NewAddress[],
+  ): Promise<SuppressionRow[]> {
+    return this.database.query<SuppressionRow>(ADD, [
       environmentId,
-      id,
-      key,
-      email,
+      uuidArray(addresses.map(({ id }) => id)),
+      textArray(addresses.map(({ key }) => key)),
+      textArray(addresses.map(({ email }) => email)),
       origin,
       sourceId,
       forDays,
     ]);
-    return row ?? null;
   }
 
   among(environmentId: number, keys: readonly string[]): Promise<ReadonlySet<string>> {
@@ -145,6 +152,12 @@ export class SuppressionsStore {
   find(environmentId: number, by: { id: Id } | { key: string }): Promise<SuppressionRow | null> {
     const key = 'id' in by ? { id: by.id } : { address: by.key };
     return this.rows.findOne({ environmentId, ...key, ...inForce() });
+  }
+
+  /** Returns the suppressions of several addresses by their keys. Uses the index suppressions_address_idx. */
+  async findAll(environmentId: number, keys: readonly string[]): Promise<ReadonlyMap<string, SuppressionRow>> {
+    const rows = await this.rows.find({ where: { environmentId, address: In([...keys]), ...inForce() } });
+    return new Map(rows.map((row) => [row.address, row]));
   }
 
   async forget(): Promise<void> {

@@ -96,15 +96,10 @@ export class Unsubscriptions {
    */
   private async suppress({ environmentId, emailId, address }: UnsubscribeLink): Promise<boolean> {
     if (isAtSimulator(address, this.config.platformDomain)) return true;
-    const row = await this.suppressions.add({
-      environmentId,
-      id: this.ids.next(),
-      key: suppressionKey(address),
-      email: address,
-      origin: 'unsubscribe',
-      sourceId: emailId,
-      forDays: null,
-    });
+    const row = await this.suppressions.add(
+      { environmentId, origin: 'unsubscribe', sourceId: emailId, forDays: null },
+      { id: this.ids.next(), key: suppressionKey(address), email: address },
+    );
     return row !== null;
   }
 }
