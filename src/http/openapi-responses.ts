@@ -161,7 +161,7 @@ function errorSchema(): { properties: Record<string, unknown> } & Record<string,
 function emailErrorSchema(): Record<string, unknown> {
   return {
     type: 'object',
-    description: 'Body of every response of an email operation that is not 2xx.',
+    description: 'Body of every response of an email or domain operation that is not 2xx.',
     required: ['error', 'name', 'message', 'statusCode'],
     properties: {
       ...errorSchema().properties,

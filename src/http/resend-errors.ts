@@ -48,12 +48,12 @@ export function ResendErrors(): ClassDecorator {
   };
 }
 
-/** Paths of the controllers with `ResendErrors`, for requests without a route. */
-const PATHS = /\/v1\/(?:emails|suppressions|templates|topics)(?:[/?]|$)/;
-
-/** Returns whether the errors of a request also have the fields that the `resend` package reads. */
+/**
+ * Returns whether the errors of a request also have the fields that the `resend` package reads. Without a route, every
+ * error below /v1 has them, because the package has methods for paths that Posthorn does not have.
+ */
 export function hasResendErrors({ edge, is404, url }: Pick<FastifyRequest, 'edge' | 'is404' | 'url'>): boolean {
-  return is404 ? PATHS.test(url) : edge?.resendErrors === true;
+  return is404 ? /^[^?]*\/v1\//.test(url) : edge?.resendErrors === true;
 }
 
 export function resendFields(error: ApiError, { headers }: Pick<FastifyRequest, 'headers'>): ResendFields {

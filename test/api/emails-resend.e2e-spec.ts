@@ -643,6 +643,11 @@ describe('the resend package with its base URL set to Posthorn', () => {
       ['a wrong key', 'GET', '/v1/emails', undefined, as('ek_live_x'), [401, 'invalid_api_key']],
       ['an unknown path', 'POST', '/v1/emails/evt_1/share', {}, {}, [404, 'not_found']],
       ['an unknown method', 'DELETE', '/v1/templates', undefined, {}, [404, 'not_found']],
+      ['a path of another service', 'POST', '/v1/contacts', {}, {}, [404, 'not_found']],
+      ['a path with a query', 'GET', '/v1/api-keys?limit=5', undefined, {}, [404, 'not_found']],
+      ['an unknown domain', 'GET', '/v1/domains/dom_1', undefined, {}, [404, 'not_found']],
+      ['a domain with a name', 'POST', '/v1/domains', { name: 'x.example' }, {}, [422, 'missing_required_field']],
+      ['an unknown domain to verify', 'POST', '/v1/domains/dom_1/verify', undefined, {}, [404, 'not_found']],
       ['an unknown email', 'GET', '/v1/emails/evt_1', undefined, {}, [404, 'not_found']],
       ['no subject', 'POST', '/v1/emails', { ...EMAIL, subject: undefined }, {}, [422, 'missing_required_field']],
       [

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CurrentTenant, Scope } from '#http/access.js';
 import { Audit } from '#http/audit.js';
 import { Section } from '#http/openapi-sections.js';
+import { ResendErrors } from '#http/resend-errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainReputationDetail, presentReputation } from './domain-reputation.dto.js';
 import { DomainReputations } from './domain-reputations.js';
@@ -15,6 +16,7 @@ const ID = { name: 'id', description: 'Id of the domain.', example: 'dom_01KAJ5T
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',
 )
+@ResendErrors()
 @Controller('v1/domains/:id')
 export class DomainReputationController {
   constructor(private readonly reputations: DomainReputations) {}

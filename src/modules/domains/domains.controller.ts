@@ -12,6 +12,7 @@ import { Audit } from '#http/audit.js';
 import { Idempotent } from '#http/idempotent.js';
 import { Section, TryNeeds } from '#http/openapi-sections.js';
 import { RateLimit } from '#http/rate-limit.js';
+import { ResendErrors } from '#http/resend-errors.js';
 import type { Tenant } from '#kernel/tenant.js';
 import { DomainChanges } from './domain-changes.js';
 import { DomainDkim } from './domain-dkim.js';
@@ -40,6 +41,7 @@ const ERROR = { $ref: '#/components/schemas/Error' };
   'Domains',
   'Your own domains, used as hosts of endpoints or to send and receive mail. DNS records prove that the domains are yours.',
 )
+@ResendErrors()
 @Controller('v1/domains')
 export class DomainsController {
   constructor(
