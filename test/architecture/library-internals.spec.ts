@@ -139,6 +139,16 @@ describe('private parts of libraries', () => {
     expect(source).toContain('headers: this.processHeaders(node.headers.getList()),');
   });
 
+  it('MailParser splits messages with `splitter`, which finds delimiters in `checkBoundary` (src/modules/inbox/reading/mime-parts.ts)', () => {
+    const { splitter } = new MailParser() as unknown as { splitter: object };
+
+    expect(splitter).toMatchObject({
+      checkBoundary: expect.any(Function),
+      push: expect.any(Function),
+      node: { headers: false, _headerlen: 0, parseHeaders: expect.any(Function), getHeaders: expect.any(Function) },
+    });
+  });
+
   it('mailauth has its checks in separate files (src/modules/inbox/reading/mailauth-internals.ts)', () => {
     const parts = {
       spf: 'spf/index.js',

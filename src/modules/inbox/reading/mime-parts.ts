@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import { type AttachmentStream, MailParser } from 'mailparser';
 import { isUuencode } from '#engine/mail/uuencode.js';
 import { Base64Decoder } from './base64-decoder.js';
+import { bodyStartIn } from './body-start.js';
 import { UuencodeDecoder } from './uuencode-decoder.js';
 
 /** Maximum number of parts of a message. The parser creates all parts before any of them can be skipped. */
@@ -73,6 +74,16 @@ interface Internals {
   /** Decodes the headers of a part. Disabled, because `PartHeaders` decodes them instead. */
   processHeaders(lines: readonly RawHeader[]): Map<string, unknown>;
   processChunk(chunk: SplitChunk, done: (error?: Error) => void): void;
+  splitter: Splitter;
+}
+
+/** The stream that splits the message into the chunks for `processChunk`. */
+interface Splitter {
+  /** Part that the current line belongs to. `headers` is false until the end of its header section. */
+  node: { headers: unknown; _headerlen: number; parseHeaders(): void };
+  /** Returns a number if the line is a delimiter of a multipart. */
+  checkBoundary(line: Buffer): number | false;
+  push(node: Splitter['node']): void;
 }
 
 interface SplitNode {
@@ -87,7 +98,10 @@ interface SplitNode {
   _boundary: Buffer | false;
   /** Transfer encoding in lower case. */
   encoding: string | false;
+  /** False until the header section has been parsed. */
   headers: { getList(): RawHeader[] };
+  /** Returns the bytes of the header section, including the empty line. */
+  getHeaders(): Buffer;
   getDecoder(): Transform;
 }
 
@@ -124,15 +138,21 @@ function parserFor(tree: PartTree): MailParser {
   }) as MailParser & Internals;
   parser.textTypes = [];
   parser.processHeaders = () => new Map();
+  keepUnendedHeads(parser.splitter);
   const process = parser.processChunk.bind(parser);
   parser.processChunk = (chunk, done) => {
     try {
       if (chunk.type === 'node') {
+        const value = takeBody(chunk);
         const part = tree.add(chunk);
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
         // A text that is displayed must not lose the lines outside the encoded lines.
         if (part.kind === 'leaf' && chunk.encoding !== false && isUuencode(chunk.encoding))
           chunk.getDecoder = () => new UuencodeDecoder(isUnnamedText(part));
+        if (value !== null) {
+          const body = { type: part.kind === 'leaf' ? 'body' : 'data', node: chunk, value } as const;
+          return process(chunk, (error) => (error === undefined ? parser.processChunk(body, done) : done(error)));
+        }
       } else tree.keepOutside(chunk.node, chunk.value);
     } catch (error) {
       return done(error as Error);
@@ -140,6 +160,39 @@ function parserFor(tree: PartTree): MailParser {
     process(chunk, done);
   };
   return parser;
+}
+
+/**
+ * Makes the splitter return a part whose header section ends at the delimiter of the next part. The splitter itself
+ * returns such a part only before a closing delimiter.
+ */
+function keepUnendedHeads(splitter: Splitter): void {
+  const check = splitter.checkBoundary.bind(splitter);
+  splitter.checkBoundary = (line) => {
+    const found = check(line);
+    const { node } = splitter;
+    if (found !== false && node._headerlen > 0 && node.headers === false) {
+      node.parseHeaders();
+      splitter.push(node);
+    }
+    return found;
+  };
+}
+
+/**
+ * Removes the beginning of the body from a header section without an empty line before the body. Returns the removed
+ * bytes, or null if there are none.
+ */
+function takeBody(node: SplitNode): Buffer | null {
+  const isMessage = node.parentNode === false;
+  const head = node.getHeaders();
+  const text = head.toString('latin1');
+  const start = bodyStartIn(text, isMessage);
+  if (start === null) return null;
+  node.headers.getList().splice(start.fields);
+  // The line break before a delimiter belongs to the delimiter (RFC 2046, section 5.1.1).
+  const isEnded = /\n\r?\n$/.test(text.slice(-3));
+  return head.subarray(start.at, isMessage || isEnded ? head.length : text.replace(/\r?\n$/, '').length);
 }
 
 /** Returns whether a part is text or HTML without a name, and is not declared as a file. */
