@@ -34,6 +34,28 @@ export function decodeWords(
   });
 }
 
+/** A piece of a parameter that is split over several parameters (RFC 2231). Each character stands for one byte. */
+export interface ParameterSegment {
+  value: string;
+  /** True if the name of the segment ends with an asterisk. Only such a segment contains percent-encoded bytes. */
+  isEncoded: boolean;
+}
+
+/**
+ * Decodes a parameter (RFC 2231, section 4). Without a character set in the first segment, decodes encoded words
+ * instead. Keeps a percent sign that does not precede two hexadecimal digits.
+ */
+export function decodeSegments(segments: readonly ParameterSegment[], decode = inCharset): string {
+  const [first, ...rest] = segments;
+  const [, charset, text = ''] = first?.isEncoded === true ? (/^([^']*)'[^']*'(.*)$/s.exec(first.value) ?? []) : [];
+  if (charset === undefined)
+    return decodeWords(Buffer.from(segments.map(({ value }) => value).join(''), 'latin1').toString(), decode);
+  const bytes = [{ value: text, isEncoded: true }, ...rest].map(({ value, isEncoded }) =>
+    isEncoded ? fromHex(value, /%([\da-f]{2})/gi) : value,
+  );
+  return decode(Buffer.from(bytes.join(''), 'latin1'), charset === '' ? 'utf-8' : charset);
+}
+
 /** Decodes base64 in pieces that end with padding, because a word may contain several encoded pieces. */
 function base64(text: string): Buffer {
   return Buffer.concat((text.match(/[^=]+/g) ?? []).map((piece) => Buffer.from(piece, 'base64')));
@@ -41,10 +63,13 @@ function base64(text: string): Buffer {
 
 function quoted(text: string): Buffer {
   // Non-ASCII characters that the sender did not encode are in UTF-8.
-  const bytes = Buffer.from(text.replaceAll('_', ' '))
-    .toString('latin1')
-    .replace(/=([\da-f]{2})/gi, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  return Buffer.from(bytes, 'latin1');
+  const bytes = Buffer.from(text.replaceAll('_', ' ')).toString('latin1');
+  return Buffer.from(fromHex(bytes, /=([\da-f]{2})/gi), 'latin1');
+}
+
+/** Replaces every match of `escape` by the character with the captured hexadecimal code. */
+function fromHex(text: string, escape: RegExp): string {
+  return text.replace(escape, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 /** Decodes bytes in a charset. Uses Latin-1 if the charset is unknown. */

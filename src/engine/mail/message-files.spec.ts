@@ -53,13 +53,13 @@ it('finds the files of a multipart with their names and sizes after decoding', (
 it('joins the continuations of a name, and treats a single part as a body or as a file', () => {
   const named = message(
     'Content-Type: image/png',
-    "Content-Disposition: inline; filename*0*=utf-8''a%20long; filename*1*=%20name.png",
+    "Content-Disposition: inline; filename*0*=utf-8''a%20long; filename*1*=%20name; filename*2=%20100%.png",
     '',
     'x',
   );
 
   expect(messageFilesOf(named)?.files).toEqual([
-    { filename: 'a long name.png', contentType: 'image/png', sizeBytes: 3 },
+    { filename: 'a long name%20100%.png', contentType: 'image/png', sizeBytes: 3 },
   ]);
   expect(messageFilesOf(message('Subject: x', '', 'Hello'))).toEqual({ files: [], textBytesMax: 7 });
 });

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { safeFilename } from './clean-text.js';
-import { decodeWords, inCharset } from './encoded-words.js';
+import { decodeSegments } from './encoded-words.js';
 import { HEAD_BYTES_MAX } from './message-head.js';
 import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf } from './mime-parts.js';
 import { decodeUuencoded, isUuencode } from './uuencode.js';
@@ -71,25 +71,14 @@ function nameIn(header: string): string | null {
   const given = [...header.slice(0, PARAMETERS_CHARS_MAX).matchAll(PARAMETER)].map(
     ([, part, extended, quoted, plain = '']) => ({
       isExtended: part !== undefined || extended !== undefined,
+      isEncoded: extended !== undefined,
       value: quoted === undefined ? plain : quoted.replace(/\\(.)/g, '$1'),
     }),
   );
   // Prefers the extended form of the parameter (RFC 2231). Clients add the plain form only for old readers.
-  const extended = given.filter(({ isExtended }) => isExtended).map(({ value }) => value);
-  const [, charset, rest] = /^([^']*)'[^']*'(.*)$/.exec(extended[0] ?? '') ?? [];
-  const name = extended.length > 0 ? [rest ?? extended[0], ...extended.slice(1)].join('') : (given[0]?.value ?? '');
-  const decoded =
-    charset === undefined
-      ? decodeWords(Buffer.from(name, 'latin1').toString())
-      : inCharset(percentDecoded(name), charset);
+  const extended = given.filter(({ isExtended }) => isExtended);
+  const decoded = decodeSegments(extended.length > 0 ? extended : given.slice(0, 1));
   return decoded === '' ? null : safeFilename(decoded);
-}
-
-function percentDecoded(text: string): Buffer {
-  return Buffer.from(
-    text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  );
 }
 
 function decodedBytes(body: string, encoding: string, isText: boolean): number {

@@ -238,6 +238,17 @@ describe('files', () => {
     ['raw latin-1', 'filename="\xdcbersicht.pdf"', 'Übersicht.pdf'],
     ['encoded words', 'filename="=?iso-8859-1?Q?=DCbersicht=2Epdf?="', 'Übersicht.pdf'],
     ['RFC 2231', "filename*=utf-8''%C3%9Cbersicht.pdf", 'Übersicht.pdf'],
+    ['a percent sign in RFC 2231', "filename*=UTF-8''100%.pdf", '100%.pdf'],
+    ['a percent sign before letters', "filename*=UTF-8''50%zz=_.pdf", '50%zz=_.pdf'],
+    ['RFC 2231 without a character set', "filename*=''%C3%9C.pdf", 'Ü.pdf'],
+    ['RFC 2231 with an asterisk', "filename*=UTF-8''a*b.pdf", 'a_b.pdf'],
+    ['a plain name with a percent sign', 'filename="100%20*.pdf"', '100%20_.pdf'],
+    [
+      'RFC 2231 with a piece that is not encoded',
+      `filename*2="e%20.pdf"; filename*0*=UTF-8''Gr%C3; filename*1*=%BC%C3%9F`,
+      'Grüße%20.pdf',
+    ],
+    ['RFC 2231 beside a plain name', "filename=a.pdf; filename*=UTF-8''b.pdf", 'b.pdf'],
     ['RFC 2231 in pieces', "filename*0*=utf-8''%C3%9Cber; filename*1=sicht.pdf", 'Übersicht.pdf'],
     ['encoded words in RFC 2231, which are text', "filename*=utf-8''a%3D%3Futf-8%3FQ%3Fb%3F%3D", 'a=_utf-8_Q_b_='],
   ])('the file name in %s is decoded', async (_what, parameter, filename) => {

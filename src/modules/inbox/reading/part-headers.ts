@@ -1,6 +1,7 @@
 import libmime from 'libmime';
+import { decodeSegments } from '#engine/mail/encoded-words.js';
 import type { RawHeader } from './mime-parts.js';
-import { decodeHeader, decodeWords, wordsInUtf8 } from './text-decoding.js';
+import { decodeHeader, decodeWord, decodeWords, wordsInUtf8 } from './text-decoding.js';
 
 const FOLD = /\r?\n(?=[ \t])/g;
 /**
@@ -8,6 +9,10 @@ const FOLD = /\r?\n(?=[ \t])/g;
  * characters.
  */
 const C1 = /[\x80-\x9f]/g;
+/** Replaces the asterisk while libmime parses parameters, so that it does not decode RFC 2231. */
+const ASTERISK = '\uffff';
+/** End of the name of a parameter segment (RFC 2231): `*`, `*0` or `*0*`. */
+const SEGMENT = /^\uffff(?:(\d{1,4})(\uffff)?)?$/;
 
 /** Reads the header section of a part or message, whose bytes may be in any character set. */
 export class PartHeaders {
@@ -53,10 +58,10 @@ export class PartHeaders {
   }
 
   private parameter(header: string, name: string): string | null {
-    const { params, decodedParams } = libmime.parseHeaderValue(this.first(header) ?? '', { stripComments: true });
-    const value = params[name];
-    if (value === undefined || value === '') return null;
-    const text = decodedParams.includes(name) ? value : decodeWords(value);
+    const hidden = (this.first(header) ?? '').replaceAll('*', ASTERISK);
+    const { params } = libmime.parseHeaderValue(hidden, { stripComments: true });
+    const text = segmentedText(params, name) ?? decodeWords((params[name] ?? '').replaceAll(ASTERISK, '*'));
+    if (text === '') return null;
     return text.replace(C1, (character) => decodeHeader(Buffer.from(character, 'latin1'), 'windows-1252').text);
   }
 
@@ -68,4 +73,19 @@ export class PartHeaders {
       .replace(FOLD, '')
       .trim();
   }
+}
+
+/**
+ * Returns the text of a parameter in the form of RFC 2231, which takes precedence over the plain form. Null if there is
+ * none.
+ */
+function segmentedText(params: Readonly<Record<string, string>>, name: string): string | null {
+  const segments = Object.entries(params).flatMap(([key, value]) => {
+    const [whole, number, star] = (key.startsWith(name) && SEGMENT.exec(key.slice(name.length))) || [];
+    if (whole === undefined) return [];
+    const bytes = Buffer.from(value.replaceAll(ASTERISK, '*')).toString('latin1');
+    return [{ value: bytes, number: Number(number ?? 0), isEncoded: number === undefined || star !== undefined }];
+  });
+  const sorted = segments.sort((a, b) => a.number - b.number);
+  return sorted.length === 0 ? null : decodeSegments(sorted, decodeWord);
 }

@@ -88,7 +88,8 @@ export function wordsInUtf8(value: string): string {
   return decodeWordsWith(value, decodeWord, (text) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`);
 }
 
-const decodeWord = (bytes: Buffer, charset: string): string => decodePart(bytes, charset, false).text;
+/** Decodes the bytes of an encoded word, or of a parameter (RFC 2231). */
+export const decodeWord = (bytes: Buffer, charset: string): string => decodePart(bytes, charset, false).text;
 
 /** Decodes bytes with shift sequences. Null if the character set has none, or if it does not fit the bytes. */
 function shiftedText(bytes: Buffer, declared: string | null): string | null {
