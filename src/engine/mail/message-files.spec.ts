@@ -64,6 +64,12 @@ it('joins the continuations of a name, and treats a single part as a body or as 
   expect(messageFilesOf(message('Subject: x', '', 'Hello'))).toEqual({ files: [], textBytesMax: 7 });
 });
 
+it.each(['base64;', '"base64"', 'BASE64 (RFC 2045)'])('measures content in %s after decoding', (encoding) => {
+  const raw = message('Content-Type: a/b', `Content-Transfer-Encoding: ${encoding}`, '', 'YWJj');
+
+  expect(messageFilesOf(raw)?.files).toMatchObject([{ sizeBytes: 3 }]);
+});
+
 it('returns null for more than 500 parts or 10 levels', () => {
   const parts = Array.from({ length: 501 }, () => '--b\r\n\r\nx');
   const levels = Array.from(

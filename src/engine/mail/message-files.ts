@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { safeFilename } from './clean-text.js';
 import { decodeSegments } from './encoded-words.js';
 import { HEAD_BYTES_MAX } from './message-head.js';
-import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf } from './mime-parts.js';
+import { headerOf, headersOf, type MimeLimits, parameterOf, sectionsOf, transferEncodingIn } from './mime-parts.js';
 import { decodeUuencoded, isUuencode } from './uuencode.js';
 
 /** A file in a message, as its headers describe it. */
@@ -82,9 +82,10 @@ function nameIn(header: string): string | null {
 }
 
 function decodedBytes(body: string, encoding: string, isText: boolean): number {
-  if (isUuencode(encoding.trim().toLowerCase())) return decodeUuencoded(Buffer.from(body, 'latin1'), isText).length;
-  if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').length;
-  if (!/^\s*quoted-printable/i.test(encoding)) return body.length;
+  const name = transferEncodingIn(encoding);
+  if (isUuencode(name)) return decodeUuencoded(Buffer.from(body, 'latin1'), isText).length;
+  if (name === 'base64') return Buffer.from(body, 'base64').length;
+  if (name !== 'quoted-printable') return body.length;
   let size = body.length;
   for (let at = body.indexOf('='); at !== -1; at = body.indexOf('=', at + 1)) {
     if (isHex(body.charCodeAt(at + 1)) && isHex(body.charCodeAt(at + 2))) size -= 2;

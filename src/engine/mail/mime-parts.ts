@@ -88,6 +88,14 @@ export function headersOf(text: string): { headers: [string, string][]; rest: nu
   return { headers, rest: Math.min(at, text.length) };
 }
 
+/**
+ * Returns the name of a transfer encoding in lower case. Some programs quote the name, or write parameters or a semicolon
+ * after it.
+ */
+export function transferEncodingIn(value: string): string {
+  return /^[\s"]*([^\s";,()]{1,40})/.exec(value)?.[1]?.toLowerCase() ?? '';
+}
+
 /** Returns a parameter of a structured header (RFC 2045, section 5.1), or an empty string. */
 export function parameterOf(value: string, name: string): string {
   const found = new RegExp(
@@ -154,8 +162,9 @@ function partOf(text: string, depth: number, budget: { left: number }, limits: M
 
 /** Decodes the transfer encoding. The result has one character per byte. */
 function decoded(body: string, encoding: string): string {
-  if (/^\s*base64/i.test(encoding)) return Buffer.from(body, 'base64').toString('latin1');
-  if (!/^\s*quoted-printable/i.test(encoding)) return body;
+  const name = transferEncodingIn(encoding);
+  if (name === 'base64') return Buffer.from(body, 'base64').toString('latin1');
+  if (name !== 'quoted-printable') return body;
   return body
     .replace(/=[ \t]{0,10}\n/g, '')
     .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { type AttachmentStream, MailParser } from 'mailparser';
+import { transferEncodingIn } from '#engine/mail/mime-parts.js';
 import { isUuencode } from '#engine/mail/uuencode.js';
 import { Base64Decoder } from './base64-decoder.js';
 import { bodyStartIn } from './body-start.js';
@@ -145,9 +146,10 @@ function parserFor(tree: PartTree): MailParser {
       if (chunk.type === 'node') {
         const value = takeBody(chunk);
         const part = tree.add(chunk);
+        chunk.encoding = transferEncodingIn(chunk.encoding || '');
         if (chunk.encoding === 'base64') chunk.getDecoder = () => new Base64Decoder();
         // A text that is displayed must not lose the lines outside the encoded lines.
-        if (part.kind === 'leaf' && chunk.encoding !== false && isUuencode(chunk.encoding))
+        if (part.kind === 'leaf' && isUuencode(chunk.encoding))
           chunk.getDecoder = () => new UuencodeDecoder(isUnnamedText(part));
         if (value !== null) {
           const body = { type: part.kind === 'leaf' ? 'body' : 'data', node: chunk, value } as const;

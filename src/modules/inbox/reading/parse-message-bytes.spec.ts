@@ -18,6 +18,24 @@ const multipart = (...parts: string[]): Buffer =>
 const file = async (raw: Buffer, index = 0): Promise<string> =>
   Buffer.from((await attachmentOf(raw, index))?.content ?? []).toString('latin1');
 
+describe('transfer encodings', () => {
+  it.each([
+    ['base64;', 'R3L832U='],
+    ['"base64"', 'R3L832U='],
+    ['base64 (RFC 2045)', 'R3L832U='],
+    ['Quoted-Printable;', 'Gr=FC=DFe'],
+    ['quoted-printable; charset=utf-8', 'Gr=FC=DFe'],
+    ['8bit', 'Gr\xfc\xdfe'],
+    ['', 'Gr\xfc\xdfe'],
+  ])('%s is decoded', async (encoding, content) => {
+    const type = 'Content-Type: text/plain; charset=iso-8859-1\r\n';
+
+    expect(
+      await parseMessage(bytes(`${HEAD}${type}Content-Transfer-Encoding: ${encoding}\r\n\r\n${content}`)),
+    ).toMatchObject({ text: 'Grüße' });
+  });
+});
+
 describe('character sets', () => {
   it.each(['windows-1252', 'iso-8859-1', 'ISO-8859-1', 'latin1', 'cp1252'])(
     '%s: punctuation above 0x7F is right in subject, names, file names, text and HTML',
