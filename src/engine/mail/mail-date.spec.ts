@@ -22,6 +22,9 @@ describe('a Date header', () => {
     ['Fri, 13 Feb 2026 10:00:00 -0000', '2026-02-13T10:00:00.000Z'],
     ['Fri, 13 Feb 2026 10:00:00', '2026-02-13T10:00:00.000Z'],
     ['Sat, 31 Dec 2016 23:59:60 +0000', '2017-01-01T00:00:00.000Z'],
+    // RFC 5322, section 4.3: white space and comments before the comma.
+    ['Fri , 13 Feb 2026 10:00:00 GMT', '2026-02-13T10:00:00.000Z'],
+    ['Fri (day)\t,13 Feb 2026 10:00:00 GMT', '2026-02-13T10:00:00.000Z'],
     // Forms that common software writes.
     ['Fri, 13 Feb 2026 10:00:00 +0100 (CET)', '2026-02-13T09:00:00.000Z'],
     ['Fri, 13 Feb 2026 10:00:00 +0100 (a (nested) \\) comment', '2026-02-13T09:00:00.000Z'],

@@ -32,7 +32,11 @@ const FORMS = [
  * not exist.
  */
 export function parseMailDate(text: string): Date | null {
-  const plain = withoutComments(text.slice(0, CHARACTERS_MAX)).replace(/\s+/g, ' ').replace(/ ?: ?/g, ':').trim();
+  const plain = withoutComments(text.slice(0, CHARACTERS_MAX))
+    .replace(/\s+/g, ' ')
+    .replace(/ ?: ?/g, ':')
+    .replaceAll(' ,', ',')
+    .trim();
   const found = FORMS.map((form) => form.exec(plain)?.groups).find((groups) => groups !== undefined);
   if (found === undefined) return null;
   const part = (name: string): number => Number(found[name] ?? 0);
