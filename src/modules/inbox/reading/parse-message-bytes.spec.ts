@@ -37,6 +37,27 @@ describe('transfer encodings', () => {
 });
 
 describe('character sets', () => {
+  it.each(['', 'Content-Type: text/plain; charset=iso-2022-jp\r\n', 'Content-Type: text/plain; charset=us-ascii\r\n'])(
+    'ISO-2022-JP that is not declared is recognized by its escape sequences: %j',
+    async (type) => {
+      const word = '\x1b$BF|K\\8l\x1b(B';
+      const raw = bytes(`From: ${word} <ada@b.example>\r\nSubject: Re: ${word}\r\n${type}\r\n${word} abc`);
+
+      expect(await parseMessage(raw)).toMatchObject({
+        from: '日本語 <ada@b.example>',
+        subject: 'Re: 日本語',
+        text: '日本語 abc',
+        isCharsetGuessed: true,
+      });
+    },
+  );
+
+  it('ASCII with other escape sequences stays as it is', async () => {
+    const raw = bytes(`${HEAD}Subject: $B\r\n\r\n\x1b[0mred\x1b(B \x1b$B~`);
+
+    expect(await parseMessage(raw)).toMatchObject({ subject: '$B', text: '[0mred(B $B~', isCharsetGuessed: false });
+  });
+
   it.each(['windows-1252', 'iso-8859-1', 'ISO-8859-1', 'latin1', 'cp1252'])(
     '%s: punctuation above 0x7F is right in subject, names, file names, text and HTML',
     async (charset) => {

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { createDecodeStream, decode, normalizeCharset } from 'libmime/lib/charset.js';
 import { decodeWords as decodeWordsWith } from '#engine/mail/encoded-words.js';
 import { decodeShifted, shiftedCharset } from './shifted-text.js';
@@ -35,6 +35,8 @@ const CYRILLIC_LETTERS_MIN = 3;
 const CYRILLIC_WORDS_MIN = 0.75;
 /** Minimum share of frequent Cyrillic letters among the letters of words without ASCII letters. */
 const FREQUENT_MIN = 0.35;
+/** Sequences that select Japanese characters in ISO-2022-JP. No other text contains them. */
+const JAPANESE = ['\x1b$B', '\x1b$@'];
 const US_ASCII = /^(?:us[-_]?)?ascii$|^ansi_x3/i;
 
 /**
@@ -54,6 +56,8 @@ export function decodePart(
   // Text with shift sequences is valid UTF-8, too.
   const shifted = shiftedText(bytes, declared) ?? (isDeclaredUtf8 ? null : shiftedText(bytes, inMeta));
   if (shifted !== null) return { text: shifted, isGuessed: false };
+  const japanese = isDeclaredUtf8 ? null : undeclaredJapanese(bytes);
+  if (japanese !== null) return { text: japanese, isGuessed: true };
   if (isDeclaredUtf8 || isUtf8(bytes)) return { text: withoutMark(bytes.toString()), isGuessed: false };
   const named = usable(inMeta);
   if (named !== null) return { text: decode(bytes, named), isGuessed: false };
@@ -62,6 +66,8 @@ export function decodePart(
 
 /** Decodes the bytes of a header, which are in UTF-8 (RFC 6532) or in an undeclared character set. */
 export function decodeHeader(bytes: Buffer, hint: string | null): DecodedText {
+  const japanese = undeclaredJapanese(bytes);
+  if (japanese !== null) return { text: japanese, isGuessed: true };
   if (isUtf8(bytes)) return { text: bytes.toString(), isGuessed: false };
   return { text: decodeUndeclared(bytes, hint), isGuessed: true };
 }
@@ -95,6 +101,13 @@ export const decodeWord = (bytes: Buffer, charset: string): string => decodePart
 function shiftedText(bytes: Buffer, declared: string | null): string | null {
   const charset = declared === null ? null : shiftedCharset(declared);
   return charset === null ? null : decodeShifted(bytes, charset);
+}
+
+/** Decodes ISO-2022-JP by its escape sequences. Null if the bytes have none, or contain an invalid character. */
+function undeclaredJapanese(bytes: Buffer): string | null {
+  if (!JAPANESE.some((escape) => bytes.includes(escape)) || !isAscii(bytes)) return null;
+  const text = decodeShifted(bytes, 'iso-2022');
+  return text === null || text.includes('\ufffd') ? null : text;
 }
 
 /**
