@@ -196,7 +196,7 @@ describe('actions of an alias', () => {
       expect(await verified(mail.raw)).toEqual({ dkim: ['pass'], arc: 'pass' });
       if (HAS_DKIMPY) expect(dkimpyVerdicts(mail.raw, keys)).toEqual({ dkim: ['pass'], arc: 'pass' });
       expect(mail.raw).toMatch(
-        /ARC-Authentication-Results: i=1; [^]*dkim=pass;\s+dmarc=pass header\.from=signed\.example/,
+        /ARC-Authentication-Results: i=1; [^]*dkim=pass header\.d=signed\.example;\s+dmarc=pass header\.from=signed\.example/,
       );
       expect(shown.forwards).toEqual([
         {

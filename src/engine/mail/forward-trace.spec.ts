@@ -49,8 +49,22 @@ describe('noForwardReason', () => {
 });
 
 describe('authenticationResults', () => {
+  it('has one DKIM result for each domain that signed', () => {
+    const results = { spf: 'none', dkim: 'pass', dmarc: 'pass', arc: 'none' } as const;
+
+    expect(
+      authenticationResults(
+        'mx.in.example',
+        { ...results, dkimDomains: ['b.example', 'esp.example'] },
+        { envelopeFrom: '', fromAddress: 'a@b.example' },
+      ),
+    ).toBe(
+      'mx.in.example;\r\n spf=none;\r\n dkim=pass header.d=b.example;\r\n dkim=pass header.d=esp.example;\r\n dmarc=pass header.from=b.example;\r\n arc=none',
+    );
+  });
+
   it('omits a domain that could break the header', () => {
-    const verdicts = { spf: 'pass', dkim: 'fail', dmarc: 'none', arc: 'none' } as const;
+    const verdicts = { spf: 'pass', dkim: 'fail', dkimDomains: ['x;y'], dmarc: 'none', arc: 'none' } as const;
 
     expect(
       authenticationResults('mx.in.example', verdicts, { envelopeFrom: 'a@b.example', fromAddress: 'a@x;y' }),

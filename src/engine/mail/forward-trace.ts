@@ -1,7 +1,7 @@
 import { domainOf } from './addresses.js';
 import { isAutoSubmitted } from './author.js';
 import { mailDate } from './mail-date.js';
-import { type AuthVerdict } from './mail-verdicts.js';
+import type { Verdicts } from './mail-verdicts.js';
 import { type HeadField, valuesOf } from './message-head.js';
 
 /**
@@ -51,30 +51,24 @@ export function forwardTrace(trace: ForwardTrace): string {
   );
 }
 
-export interface ForwardedVerdicts {
-  spf: AuthVerdict;
-  dkim: AuthVerdict;
-  dmarc: AuthVerdict;
-  arc: AuthVerdict;
-}
+export type ForwardedVerdicts = Pick<Verdicts, 'spf' | 'dkim' | 'dkimDomains' | 'dmarc' | 'arc'>;
 
 const PROPERTY = /^[a-z0-9.-]{1,253}$/i;
 
 /** Returns the value of an authentication results header (RFC 8601), for an ARC set. */
 export function authenticationResults(
   ownName: string,
-  { spf, dkim, dmarc, arc }: ForwardedVerdicts,
+  { spf, dkim, dkimDomains, dmarc, arc }: ForwardedVerdicts,
   { envelopeFrom, fromAddress }: { envelopeFrom: string; fromAddress: string | null },
 ): string {
-  const property = (name: string, address: string | null): string => {
-    const domain = address === null ? '' : domainOf(address);
-    return PROPERTY.test(domain) ? ` ${name}=${domain}` : '';
-  };
+  const property = (name: string, domain: string): string => (PROPERTY.test(domain) ? ` ${name}=${domain}` : '');
+  // An empty domain stands for a message without such a signature.
+  const signers = dkimDomains.length === 0 ? [''] : dkimDomains;
   return [
     ownName,
-    `spf=${spf}${property('smtp.mailfrom', envelopeFrom)}`,
-    `dkim=${dkim}`,
-    `dmarc=${dmarc}${property('header.from', fromAddress)}`,
+    `spf=${spf}${property('smtp.mailfrom', domainOf(envelopeFrom))}`,
+    ...signers.map((domain) => `dkim=${dkim}${property('header.d', domain)}`),
+    `dmarc=${dmarc}${property('header.from', domainOf(fromAddress ?? ''))}`,
     `arc=${arc}`,
   ].join(';\r\n ');
 }

@@ -12,6 +12,8 @@ export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 export interface Verdicts {
   spf: AuthVerdict;
   dkim: AuthVerdict;
+  /** Domains of the DKIM signatures (`d=`) whose result is `dkim`. */
+  dkimDomains: readonly string[];
   dmarc: AuthVerdict;
   /** Policy of the author domain's DMARC record. Null if the domain has no record. */
   dmarcPolicy: DmarcPolicy | null;

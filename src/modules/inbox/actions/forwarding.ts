@@ -97,7 +97,7 @@ export class Forwarding {
     const arc = detail.arc as AuthVerdict;
     // An ARC set must state whether the existing ARC chain is valid. After a DNS failure, this is unknown.
     if (arc === 'temperror') return '';
-    const verdicts = { spf, dkim, dmarc, arc };
+    const verdicts = { spf, dkim, dkimDomains: detail.dkimDomains ?? [], dmarc, arc };
     const sealed = await this.threads.seal(environmentId, original, {
       signingDomain: domain,
       selector,

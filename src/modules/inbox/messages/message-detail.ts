@@ -14,6 +14,8 @@ export interface StoredDetail
   /** True for an automatic message (RFC 3834). */
   autoSubmitted: boolean;
   arc: string;
+  /** Domains of the DKIM signatures with the result of the message. Missing in messages stored by earlier versions. */
+  dkimDomains?: readonly string[];
   /** True if the message could not be evaluated and needs a manual check. */
   isParked: boolean;
   /** Copies to the alias's forward addresses. Missing if the alias does not forward. */

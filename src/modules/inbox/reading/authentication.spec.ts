@@ -399,6 +399,7 @@ describe('the authentication of a message', () => {
     expect(await check(raw, dns, { clientIp: '192.0.2.1', mailFrom: 'ada@b.example' })).toEqual({
       spf: 'pass',
       dkim: 'permerror',
+      dkimDomains: [],
       arc: 'permerror',
       dmarc: 'pass',
       dmarcPolicy: 'reject',

@@ -42,7 +42,7 @@ export async function authenticate(
   message: Arrived,
   records: NameRecords,
   verify: (raw: Buffer, keys: FoundKeys) => Promise<Read<Signatures>>,
-): Promise<Pick<Verdicts, 'spf' | 'dkim' | 'dmarc' | 'dmarcPolicy' | 'arc'>> {
+): Promise<Omit<Verdicts, 'spam' | 'virus'>> {
   const lookups = new MessageLookups(records, `mail of ${message.environmentId}`);
   try {
     lookups.allow(FIRST_MS_MAX);
@@ -51,13 +51,15 @@ export async function authenticate(
     lookups.allow(THEN_MS_MAX);
     if ('fault' in signatures) {
       const dmarc = await alignment(unsigned(message.raw), sender, lookups);
-      return { spf: sender.verdict, dkim: 'permerror', arc: 'permerror', ...dmarc };
+      return { spf: sender.verdict, dkim: 'permerror', dkimDomains: [], arc: 'permerror', ...dmarc };
     }
-    const { dkim, arc } = signatures;
+    const best = bestOf(signatures.dkim.map(({ verdict }) => verdict));
+    const domains = signatures.dkim.filter(({ verdict }) => verdict === best).map(({ domain }) => domain);
     return {
       spf: sender.verdict,
-      dkim: bestOf(dkim.map(({ verdict }) => verdict)),
-      arc,
+      dkim: best,
+      dkimDomains: [...new Set(domains)],
+      arc: signatures.arc,
       ...(await alignment(signatures, sender, lookups)),
     };
   } finally {

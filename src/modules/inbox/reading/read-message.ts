@@ -91,7 +91,12 @@ export function undecided(message: WaitingMessage, parseError: string): Decided 
   };
 }
 
-function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Verdicts, parsed: ParsedMessage): Decided {
+function decided(
+  message: WaitingMessage,
+  raw: Buffer,
+  { arc, dkimDomains, ...verdicts }: Verdicts,
+  parsed: ParsedMessage,
+): Decided {
   const fields = fieldsOf(raw.subarray(0, HEAD_BYTES_MAX));
   const author = authorIn(raw, fields);
   const auth = authOf(verdicts.dmarc, author);
@@ -113,6 +118,7 @@ function decided(message: WaitingMessage, raw: Buffer, { arc, ...verdicts }: Ver
       subject: parsed.subject === '' ? header('subject', SUBJECT_BYTES_MAX) : parsed.subject,
       autoSubmitted: isAutoSubmitted(fields),
       arc,
+      dkimDomains,
       isParked: false,
     },
     inReplyToEmailId: null,

@@ -45,7 +45,7 @@ export interface WaitingMessage {
   raw: Buffer | null;
 }
 
-export interface Decided extends Omit<Verdicts, 'arc'> {
+export interface Decided extends Omit<Verdicts, 'arc' | 'dkimDomains'> {
   auth: Auth;
   reason: QuarantineReason | null;
   /** Address of the single author, without the name. Null if there is no single author. */
