@@ -322,6 +322,11 @@ describe('unsubscribe links and topics', () => {
       ['an unknown topic', { unsubscribe: { topic: 'unknown' } }, ['unsubscribe.topic']],
       ['an unknown topic_id', { topic_id: 'top_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' }, ['unsubscribe.topic']],
       ['a wrong type', { unsubscribe: 'yes' }, ['unsubscribe']],
+      [
+        'bodies over 1 MB with their links',
+        { unsubscribe: true, html: '{{unsubscribe_url}}'.repeat(55_000), text: '{{unsubscribe_url}}'.repeat(55_000) },
+        ['html', 'text'],
+      ],
     ])('422: %s', async (_, fields, paths) => {
       expectInvalid(await server.api('POST', '/v1/emails', { ...EMAIL, ...fields }), 'schema', ...paths);
     });

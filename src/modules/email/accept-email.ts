@@ -145,6 +145,7 @@ export class AcceptEmail {
       await checks.run(refuseUnlessDeliverable({ ...draft, from }, this.transport));
     const headers = 'faults' in draft ? null : await checks.run(this.ruledHeaders(tenant, draft));
     const unsubscribe = await checks.run(this.links.resolve(tenant.environmentId, draft.unsubscribe));
+    if (!('faults' in draft)) await checks.run(this.links.refuseTooLarge(tenant.environmentId, draft, unsubscribe));
     const attachments = await checks.run(this.attachments.complete(draft.attachments, allowed));
     if ('faults' in draft || identity === null || headers === null || attachments === null || checks.hasFailed)
       throw checks.error();

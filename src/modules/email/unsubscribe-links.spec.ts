@@ -102,6 +102,21 @@ describe('UnsubscribeLinks', () => {
     expect(text).toBe(`off: ${url}`);
   });
 
+  it.each(['html', 'text'] as const)('limits the size of %s to 1 MB with its links', async (name) => {
+    const { length } = await links().urlOf(LINK);
+    const draft = { ...DRAFT, html: null, text: null };
+    const body = (bytes: number): string => `ä{{unsubscribe_url}}{{{ unsubscribe_url }}}`.padEnd(bytes, '.');
+    const added = 2 * length - '{{unsubscribe_url}}{{{ unsubscribe_url }}}'.length + 1;
+    const refusal = (bytes: number) =>
+      links().refuseTooLarge(4711, { ...draft, [name]: body(bytes) }, DRAFT.unsubscribe!);
+
+    await expect(refusal(1_048_576 - added)).resolves.toBeUndefined();
+    await expect(refusal(1_048_576 - added + 1)).rejects.toMatchObject({ details: { fields: [{ path: name }] } });
+    await expect(
+      links().refuseTooLarge(4711, { ...draft, [name]: '{{unsubscribe_url}}'.repeat(55_000) }, null),
+    ).resolves.toBeUndefined();
+  });
+
   it('resolves the topic of a request, and throws 422 for an unknown one', async () => {
     expect(await links().resolve(1, null)).toBeNull();
     expect(await links().resolve(1, { topic: null })).toEqual({ topicId: null });

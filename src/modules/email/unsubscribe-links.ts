@@ -7,7 +7,7 @@ import { invalid } from '#kernel/errors.js';
 import { type Id, idBytes, idFromBytes } from '#kernel/ids.js';
 import { Environments } from '#modules/auth/environments/environments.js';
 import { Topics } from '#modules/topics/topics.js';
-import type { CompleteDraft } from './email-draft.js';
+import { type CompleteDraft, type EmailDraft, TEXT_BYTES_MAX } from './email-draft.js';
 import type { UnsubscribeRequest } from './unsubscribe-request.js';
 
 /** The data in the token of an unsubscribe link. */
@@ -26,6 +26,8 @@ const MAC_BYTES = 16;
 const ID_BYTES = 16;
 /** Length of a token's fixed part in bytes: environment, email, and a byte that is 1 if a topic id follows. */
 const FIXED_BYTES = 4 + ID_BYTES + 1;
+/** Stands for the id of an email that has none yet. The length of a link does not depend on the id. */
+const ANY_ID: Id = '00000000-0000-0000-0000-000000000000';
 const ONE_CLICK = 'List-Unsubscribe=One-Click';
 const REPLACED_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 /** Placeholders for the link's URL: Posthorn's own placeholder, and the placeholder that Resend uses. */
@@ -57,6 +59,28 @@ export class UnsubscribeLinks {
     if (topicId !== null) return { topicId };
     const message = `There is no topic ${request.topic}. Create it with POST /v1/topics.`;
     throw invalid([{ path: 'unsubscribe.topic', message }]);
+  }
+
+  /**
+   * Throws 422 if `html` or `text` exceeds the limit of a body after its placeholders are replaced by links. Only
+   * computes the sizes, because many placeholders in a large body would make a result of many megabytes.
+   */
+  async refuseTooLarge(
+    environmentId: number,
+    { from, to, cc, bcc, html, text }: Pick<EmailDraft, 'from' | 'to' | 'cc' | 'bcc' | 'html' | 'text'>,
+    unsubscribe: { topicId: Id | null } | null,
+  ): Promise<void> {
+    const [recipient] = [...to, ...cc, ...bcc];
+    if (unsubscribe === null || recipient === undefined) return;
+    const link = { environmentId, emailId: ANY_ID, address: recipient.address, senderDomain: domainOf(from.address) };
+    const { length } = await this.urlOf({ ...link, topicId: unsubscribe.topicId });
+    const faults = Object.entries({ html, text })
+      .filter(([, body]) => body !== null && bytesWithLinks(body, length) > TEXT_BYTES_MAX)
+      .map(([path]) => ({
+        path,
+        message: `must have at most ${TEXT_BYTES_MAX} bytes with the unsubscribe link in it`,
+      }));
+    if (faults.length > 0) throw invalid(faults);
   }
 
   /** Returns an email's headers and bodies. Adds the recipient's unsubscribe link if the email requests one. */
@@ -121,6 +145,13 @@ export class UnsubscribeLinks {
     };
     return this.keys;
   }
+}
+
+/** Returns the size of a body in bytes after its placeholders are replaced by URLs of a length. */
+function bytesWithLinks(body: string, urlLength: number): number {
+  let bytes = Buffer.byteLength(body);
+  for (const [placeholder] of body.matchAll(PLACEHOLDERS)) bytes += urlLength - Buffer.byteLength(placeholder);
+  return bytes;
 }
 
 function bytesOf({ environmentId, emailId, topicId, address, senderDomain }: UnsubscribeLink): Buffer {
