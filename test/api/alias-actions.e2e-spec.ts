@@ -462,6 +462,7 @@ describe('actions of an alias', () => {
       [{ subject: '', text: 'x' }, 'auto_reply.subject'],
       [{ subject: 'a\r\nBcc: x@y.example', text: 'x' }, 'auto_reply.subject'],
       [{ subject: 'x' }, 'auto_reply.text'],
+      [{ subject: 'x', text: ' ', html: '' }, 'auto_reply.text'],
       [{ subject: 'x', text: 'a\0' }, 'auto_reply.text'],
       [{ subject: 'x', html: 'a\ud800' }, 'auto_reply.html'],
       [{ subject: 'a\ud800', text: 'x' }, 'auto_reply.subject'],

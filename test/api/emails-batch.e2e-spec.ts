@@ -33,6 +33,7 @@ describe('POST /v1/emails/batch', () => {
       { ...EMAIL, from: 'a@unverified.example' },
       'nonsense',
       { ...EMAIL, to: [simulated('bounced'), simulated('suppressed')], subject: 'sixth' },
+      { ...EMAIL, html: '', text: ' ' },
     ];
 
     const { status, json } = await server.api('POST', '/v1/emails/batch', { emails });
@@ -50,6 +51,7 @@ describe('POST /v1/emails/batch', () => {
           },
           { id: null, error: { type: 'validation_failed', message: expect.stringContaining('JSON object') } },
           { id: expect.stringMatching(/^evt_/) },
+          { id: null, error: { type: 'validation_failed', message: expect.stringContaining('blank') } },
         ],
       },
     ]);

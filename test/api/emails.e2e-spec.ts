@@ -351,6 +351,10 @@ describe('POST /v1/emails', () => {
       ['a NUL in the subject', { subject: 'a\0b' }, ['subject']],
       ['no subject', { subject: undefined }, ['subject']],
       ['neither html nor text', { text: undefined }, ['text']],
+      ['an empty html without a text', { html: '', text: undefined }, ['text']],
+      ['a blank html and a blank text', { html: ' ', text: '\n' }, ['text']],
+      ['a blank text at a scheduled time', { text: '', scheduled_at: 'in 1 hour' }, ['text']],
+      ['attachments alone', { text: undefined, attachments: [{ filename: 'a', content: 'YQ==' }] }, ['text']],
       ['a header that adds recipients', { headers: { Bcc: 'evil@example.com' } }, ['headers.Bcc']],
       [
         'a header that changes the MIME structure',

@@ -603,6 +603,12 @@ describe('templates', () => {
       invalidAt(await send({ id, variables: { name: 'a', order: 1 }, ...template }, own), path);
     });
 
+    it('422: a template that renders no content for the variables', async () => {
+      const id = await published({ html: '{{#name}}Hello{{/name}} ', text: '{{name}}' });
+
+      invalidAt(await send({ id, variables: { name: '', order: 1 } }), 'text');
+    });
+
     it('422: an unknown template, one of another environment, and one that is not published', async () => {
       const { id } = await created();
       const { key } = await createKey(server, { scope: 'admin', environment: 'test' });

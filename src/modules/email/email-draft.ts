@@ -1,4 +1,5 @@
 import { type Mailbox, parseMailbox, suppressionKey } from '#engine/mail/addresses.js';
+import { hasContent } from '#engine/mail/email-content.js';
 import { HEADERS_MAX, HEADERS_RULE, mailHeaderFaults } from '#engine/mail/header-rules.js';
 import { readSchedule } from '#engine/mail/schedule.js';
 import { placeholderFaults } from '#kernel/crypto/sensitive-headers.js';
@@ -124,9 +125,11 @@ export function readEmail(given: unknown, nowMs: number): EmailDraft | InvalidDr
     );
   const html = bodyOf(fields['html'], 'html', faults);
   const text = bodyOf(fields['text'], 'text', faults);
-  if (html === null && text === null && faults.found.every(({ path }) => path !== 'html' && path !== 'text'))
-    faults.add('text', 'An email needs a text, html, or both.');
   const { attachments, faults: refused } = readAttachments(fields['attachments']);
+  // An email may consist of attachments and an empty text.
+  const lacksContent = (html ?? text) === null || (attachments.length === 0 && !hasContent({ html, text }));
+  if (lacksContent && !faults.has('html') && !faults.has('text'))
+    faults.add('text', 'An email needs a text, html, or both, and they must not be blank.');
   faults.found.push(...refused);
   const { unsubscribe, headers } = readUnsubscribe(
     {

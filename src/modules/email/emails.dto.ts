@@ -166,8 +166,8 @@ export class EmailBody extends UnsubscribeFieldsBody {
   template?: EmailTemplateBody | null;
 
   /**
-   * HTML body, at most 1 MB. Without a template, `html` or `text` is required. If both are given, the recipient's mail
-   * client chooses which one to show.
+   * HTML body, at most 1 MB. Without a template, `html` or `text` is required. At least one must not be blank, unless the email
+   * has attachments. If both are given, the recipient's mail client chooses which one to show.
    */
   @ApiProperty({ example: '<p>It is on its way.</p>' })
   @IsOptional()

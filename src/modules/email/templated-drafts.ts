@@ -45,7 +45,7 @@ const NOT_TOGETHER = 'must not be given together with template';
  * Placeholder for the content of a template that has errors. With it, errors in the email's other fields are reported
  * as well.
  */
-const STAND_IN: TemplatedEmail['fields'] = { from: 'sender@example.com', subject: '', text: '' };
+const STAND_IN: TemplatedEmail['fields'] = { from: 'sender@example.com', subject: '', text: '-' };
 
 /** Returns whether a field has a value. Null means absent, as in the other fields of an email. */
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AutoReplySettings } from '#engine/mail/auto-reply.js';
+import { hasContent } from '#engine/mail/email-content.js';
 import { durationMs } from '#engine/mail/iso-duration.js';
 import type { Fault } from '#kernel/errors.js';
 import type { AliasEntity } from '../inbox.entities.js';
@@ -64,7 +65,7 @@ function readAutoReply(asked: AskedAutoReply): AutoReplySettings & { faults: Fau
   const [text, html] = [asked.text || null, asked.html || null];
   const faults: Fault[] = [];
   const fault = (field: string, message: string): void => void faults.push({ path: `auto_reply.${field}`, message });
-  if (text === null && html === null) fault('text', 'is required without html');
+  if (!hasContent({ html, text })) fault('text', 'is required without html, and must not be blank');
   for (const [field, content] of Object.entries({ subject, from_name: fromName ?? '' }))
     if (LINE_BREAKING.test(content)) fault(field, 'must not contain control characters');
   if (/[<>@]/.test(fromName ?? '')) fault('from_name', 'must not contain "<", ">" or "@"');
