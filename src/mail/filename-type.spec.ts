@@ -1,4 +1,4 @@
-import { typeOfFilename } from './filename-type.js';
+import { extensionOfType, typeOfFilename } from './filename-type.js';
 
 describe('typeOfFilename', () => {
   it.each([
@@ -19,5 +19,25 @@ describe('typeOfFilename', () => {
     ['', null],
   ])('%s: %s', (filename, type) => {
     expect(typeOfFilename(filename)).toBe(type);
+  });
+});
+
+describe('extensionOfType', () => {
+  it.each([
+    ['application/pdf', 'pdf'],
+    ['Image/JPEG; name=a', 'jpeg'],
+    ['image/png', 'png'],
+    ['image/svg+xml', 'svg'],
+    ['text/plain; charset=utf-8', 'txt'],
+    ['text/calendar', 'ics'],
+    ['text/html', 'html'],
+    ['message/rfc822', 'eml'],
+    ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+    ['application/octet-stream', null],
+    ['text/x-own', null],
+    ['application/x-own', null],
+    ['', null],
+  ])('%s: %s', (type, extension) => {
+    expect(extensionOfType(type)).toBe(extension);
   });
 });

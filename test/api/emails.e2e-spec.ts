@@ -122,7 +122,7 @@ describe('POST /v1/emails', () => {
 
     const OPTIONAL_FIELDS =
       'cc bcc reply_to replyTo html headers attachments tags template unsubscribe topic_id topicId scheduled_at scheduledAt';
-    const OPTIONAL_FILE_FIELDS = 'content_type contentType content_id contentId url path';
+    const OPTIONAL_FILE_FIELDS = 'filename content_type contentType content_id contentId url path';
     const nullsOf = (names: string): object => Object.fromEntries(names.split(' ').map((name) => [name, null]));
 
     it.each<[string, object]>([
@@ -145,6 +145,23 @@ describe('POST /v1/emails', () => {
 
       expect([one.status, one.json.error?.message]).toEqual([202, undefined]);
       expect([batch.status, batch.json.data]).toEqual([202, [{ id: expect.stringMatching(EVENT_ID) }]]);
+    });
+
+    it('202: an attachment without a file name has a derived one', async () => {
+      const content = 'YQ==';
+      const files = [
+        { content },
+        { content, filename: null, content_type: 'application/pdf' },
+        { content, filename: false, content_type: 'image/png; a=b', content_id: 'logo' },
+      ];
+
+      const id = await sendEmail(server, { attachments: files });
+
+      expect((await emailOf(server, id)).attachments).toMatchObject([
+        { filename: 'attachment', content_type: 'application/octet-stream' },
+        { filename: 'attachment.pdf', content_type: 'application/pdf' },
+        { filename: 'inline.png', content_type: 'image/png; a=b' },
+      ]);
     });
 
     it('202: known fields of other email services are ignored', async () => {
@@ -393,6 +410,7 @@ describe('POST /v1/emails', () => {
         { attachments: [{ filename: '../../etc/passwd', content: 'YQ==' }] },
         ['attachments.0.filename'],
       ],
+      ['an empty file name', { attachments: [{ filename: '', content: 'YQ==' }] }, ['attachments.0.filename']],
       [
         '21 attachments',
         { attachments: Array.from({ length: 21 }, () => ({ filename: 'a', content: 'YQ==' })) },

@@ -1,6 +1,6 @@
 import { bytesOfBase64, bytesOfNumbers } from '#engine/mail/attachment-bytes.js';
 import type { Fault } from '#kernel/errors.js';
-import { typeOfFilename } from '#mail/filename-type.js';
+import { extensionOfType, typeOfFilename } from '#mail/filename-type.js';
 import { type FieldNames, isRecord, named } from './draft-fields.js';
 
 /** Maximum number of attachments of one request, and their maximum total size in bytes after decoding. */
@@ -72,18 +72,12 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
   const contentId = withoutBrackets(fields['content_id']);
   if ((content === undefined) === (url === undefined))
     fault('content', 'An attachment needs either content (base64) or url (https).');
-  const name = filename ?? (typeof url === 'string' ? lastSegment(url) : undefined);
-  if (typeof name !== 'string' || name === '') fault('filename', 'is required');
-  else if (
-    name.length > FILENAME_CHARACTERS_MAX ||
-    CONTROL.test(name) ||
-    /[/\\]/.test(name) ||
-    name === '.' ||
-    name === '..'
-  ) {
+  // Resend's packages type the file name as `string | false | undefined`.
+  const name = filename === undefined || filename === false ? derivedName(url, type, contentId) : filename;
+  if (!isFilename(name)) {
     fault(
       'filename',
-      `must have at most ${FILENAME_CHARACTERS_MAX} characters, no "/" and "\\", and no control characters`,
+      `must have 1 to ${FILENAME_CHARACTERS_MAX} characters, no "/" and "\\", and no control characters`,
     );
   }
   if (type !== undefined && !(typeof type === 'string' && type.length <= 255 && TYPE.test(type)))
@@ -96,13 +90,36 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
     fault('content_id', 'must have 1 to 128 letters, digits and . _ % + $ = -');
   }
   const source = content === undefined ? urlOf(url, fault) : bytesOf(content, fault);
-  if (source === null || faults.length > before) return null;
+  if (source === null || !isFilename(name) || faults.length > before) return null;
   return {
-    filename: name as string,
-    contentType: (type as string | undefined) ?? typeOfFilename(name as string),
+    filename: name,
+    contentType: (type as string | undefined) ?? typeOfFilename(name),
     contentId: (contentId as string | undefined) ?? null,
     source,
   };
+}
+
+function isFilename(name: unknown): name is string {
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    name.length <= FILENAME_CHARACTERS_MAX &&
+    !CONTROL.test(name) &&
+    !/[/\\]/.test(name) &&
+    name !== '.' &&
+    name !== '..'
+  );
+}
+
+/**
+ * Returns the file name of an attachment without one: the last path segment of the URL if it can be a file name, and
+ * otherwise a fixed name with the extension of the content type.
+ */
+function derivedName(url: unknown, type: unknown, contentId: unknown): string {
+  const segment = typeof url === 'string' ? lastSegment(url) : undefined;
+  if (isFilename(segment)) return segment;
+  const extension = typeof type === 'string' ? extensionOfType(type) : null;
+  return `${contentId === undefined ? 'attachment' : 'inline'}${extension === null ? '' : `.${extension}`}`;
 }
 
 type AddFault = (name: string, message: string) => null;

@@ -31,12 +31,19 @@ const FILE_BYTES = {
 /** An attachment of an email: either its bytes, or a URL to fetch them from. */
 @AllowUnknownFields()
 export class EmailAttachmentBody {
-  /** File name of the attachment. Defaults to the last path segment of `url`. */
+  /**
+   * File name of the attachment. If omitted or `false`, defaults to the last path segment of `url`, and otherwise to
+   * `attachment` (`inline` with a `content_id`) with the extension of `content_type`.
+   */
   @ApiProperty({ example: 'invoice.pdf' })
   @IsOptional()
-  @IsString()
-  @MaxLength(255)
-  filename?: string | null;
+  @MatchesSchema({
+    oneOf: [
+      { type: 'string', maxLength: 255 },
+      { type: 'boolean', enum: [false] },
+    ],
+  })
+  filename?: string | false | null;
 
   /**
    * Media type of the attachment. By default, it is derived from the extension of `filename`. If the extension is
