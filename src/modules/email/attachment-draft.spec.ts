@@ -27,4 +27,10 @@ describe('readAttachments', () => {
   it.each(['logo', 'logo@example.com', '<logo@example.com>'])('accepts the content_id %s', (contentId) => {
     expect(readAttachments([{ content: 'YQ==', filename: 'a', contentId }]).faults).toEqual([]);
   });
+
+  it.each(['a b', '@example.com', 'a@b@c', 'a'.repeat(129)])('rejects the content_id %j, and names the "@"', (id) => {
+    expect(readAttachments([{ content: 'YQ==', filename: 'a', content_id: id }]).faults).toEqual([
+      { path: 'attachments.0.content_id', message: expect.stringContaining('"@" and a domain') },
+    ]);
+  });
 });

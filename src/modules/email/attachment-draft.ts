@@ -87,7 +87,7 @@ function readAttachment(given: unknown, at: string, faults: Fault[]): Attachment
     contentId !== undefined &&
     !(typeof contentId === 'string' && contentId.length <= 128 && CONTENT_ID.test(contentId))
   ) {
-    fault('content_id', 'must have 1 to 128 letters, digits and . _ % + $ = -');
+    fault('content_id', 'must have 1 to 128 letters, digits and . _ % + $ = -, and may end with "@" and a domain');
   }
   const source = content === undefined ? urlOf(url, fault) : bytesOf(content, fault);
   if (source === null || !isFilename(name) || faults.length > before) return null;
