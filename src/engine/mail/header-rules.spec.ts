@@ -52,6 +52,19 @@ describe('mailHeaderFaults', () => {
   });
 
   it.each([
+    ['Reply-To', 'reply_to'],
+    ['from', 'from'],
+    ['To', 'to'],
+    ['CC', 'cc'],
+    ['Bcc', 'bcc'],
+    ['Subject', 'subject'],
+  ])('names the field for %s', (name, field) => {
+    const [fault] = mailHeaderFaults({ [name]: 'x@example.com' });
+
+    expect(fault?.message).toMatch(new RegExp(` Use the field ${field} instead\\.$`));
+  });
+
+  it.each([
     ['X-A\r\nBcc', 'b@example.com', 'name consists'],
     ['X-A:', 'v', 'name consists'],
     ['X A', 'v', 'name consists'],

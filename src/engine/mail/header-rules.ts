@@ -15,6 +15,16 @@ const WORD_BYTES_MAX = 900;
 const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
+/** Headers that an email has a field for. */
+const FIELDS: Readonly<Record<string, string>> = {
+  from: 'from',
+  to: 'to',
+  cc: 'cc',
+  bcc: 'bcc',
+  'reply-to': 'reply_to',
+  subject: 'subject',
+};
+
 const INSTRUCTIONS = ['x-smtpapi', 'x-msys-api', 'x-postal-tag'] as const;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set<string>([
@@ -112,9 +122,9 @@ function nameFault(name: string, lowerName: string): string | null {
   }
   const isForbidden =
     FORBIDDEN_NAMES.has(lowerName) || FORBIDDEN_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
-  return isForbidden
-    ? "This header addresses, authenticates or frames the message, or instructs a relay, and can\'t be set."
-    : null;
+  if (!isForbidden) return null;
+  const field = FIELDS[lowerName];
+  return `This header addresses, authenticates or frames the message, or instructs a relay, and can't be set.${field === undefined ? '' : ` Use the field ${field} instead.`}`;
 }
 
 function valueFault(lowerName: string, value: string): string | null {
