@@ -301,6 +301,17 @@ describe('unsubscribe links and topics', () => {
       expect([before.json.status, after.json.status]).toEqual(['suppressed', 'sending']);
     });
 
+    it('202: an item of a batch says that the recipient may have left the topic', async () => {
+      const to = address();
+      expectStatus(await server.api('PUT', `/v1/topics/news/subscriptions/${to}`, { subscription: 'opt_out' }), 200);
+
+      const { json } = await server.api('POST', '/v1/emails/batch', [{ ...EMAIL, from: FROM, to, topic_id: 'news' }]);
+
+      expect(json.data).toMatchObject([
+        { error: { type: 'suppressed', message: expect.stringContaining("not subscribed to the email's topic") } },
+      ]);
+    });
+
     it('a scheduled email checks the subscription when it is sent', async () => {
       const to = address();
       const id = await sendEmail(server, { from: FROM, to, unsubscribe: { topic: 'news' }, scheduled_at: 'in 1 hour' });

@@ -28,7 +28,10 @@ export class EmailBatchBody {
 
 /** The reason why an email in a batch was not sent. */
 export class EmailBatchError {
-  /** Error type, as in the response to a single email. `suppressed` if every recipient is on the suppression list. */
+  /**
+   * Error type, as in the response to a single email. `suppressed` if every recipient is on the suppression list or not
+   * subscribed to the email's topic.
+   */
   @ApiProperty({ example: 'validation_failed' })
   @IsString()
   type: string;
@@ -86,6 +89,9 @@ export function presentBatch(outcomes: readonly BatchOutcome[], isPermissive: bo
   return { data: outcomes.map(presentOutcome), ...(isPermissive && { errors }) };
 }
 
+const SUPPRESSED =
+  "Every recipient is on the suppression list or not subscribed to the email's topic: nothing is sent. The email's timeline shows the reason.";
+
 function presentOutcome(outcome: BatchOutcome): EmailBatchItem {
   if ('error' in outcome) {
     const { type, message } = outcome.error;
@@ -93,5 +99,5 @@ function presentOutcome(outcome: BatchOutcome): EmailBatchItem {
   }
   const id = showId('evt', outcome.email.id);
   if (outcome.email.status !== 'suppressed') return { id };
-  return { id, error: { type: 'suppressed', message: 'Every recipient is on the suppression list: nothing is sent.' } };
+  return { id, error: { type: 'suppressed', message: SUPPRESSED } };
 }

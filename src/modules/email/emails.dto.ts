@@ -229,7 +229,8 @@ export class EmailAccepted {
   id: string;
 
   /**
-   * `sending`, `scheduled` if the email is sent later, or `suppressed` if every recipient is on the suppression list.
+   * `sending`, `scheduled` if the email is sent later, or `suppressed` if every recipient is on the suppression list or
+   * not subscribed to the email's topic.
    */
   @ApiProperty({ example: 'sending' })
   @IsIn(['sending', 'scheduled', 'suppressed'])
