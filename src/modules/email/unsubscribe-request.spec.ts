@@ -18,7 +18,6 @@ describe('readUnsubscribe', () => {
     ['true', { unsubscribe: true }, { topic: null }],
     ['a topic', { unsubscribe: { topic: 'newsletter' } }, { topic: 'newsletter' }],
     ['the field of the package `resend`', { topicId: 'top_1' }, { topic: 'top_1' }],
-    ['false beside a topic of the package `resend`', { unsubscribe: false, topicId: 'top_1' }, { topic: 'top_1' }],
     ['a header', { headers: { 'X-Unsubscribe': 'True' } }, { topic: null }],
     ['a header with a topic', { headers: { 'x-unsubscribe-topic': ' newsletter ' } }, { topic: 'newsletter' }],
   ])('%s', (_, fields, unsubscribe) => {
@@ -58,6 +57,13 @@ describe('readUnsubscribe', () => {
       'second',
     ],
     ['two fields', { unsubscribe: true, topicId: 'top_1' }, 'topic_id', 'second'],
+    ['false beside a topic', { unsubscribe: false, topicId: 'top_1' }, 'unsubscribe', 'false, but topic_id'],
+    [
+      'false beside a header',
+      { unsubscribe: false, headers: { 'X-Unsubscribe': 'true' } },
+      'unsubscribe',
+      'false, but headers.X-Unsubscribe',
+    ],
     ['two recipients', { unsubscribe: true, recipients: 2 }, 'unsubscribe', 'exactly one recipient'],
     ['no recipient', { unsubscribe: true, recipients: 0 }, 'unsubscribe', 'exactly one recipient'],
     [

@@ -35,8 +35,9 @@ const OWN_HEADERS = /^list-unsubscribe(?:-post)?$/i;
 const TOPIC_CHARACTERS_MAX = 64;
 
 /**
- * Returns the requested unsubscribe link, and the remaining headers. Adds an error if a link is requested twice, if the
- * email has several recipients, or if it has its own List-Unsubscribe headers. Has no other side effects.
+ * Returns the requested unsubscribe link, and the remaining headers. Adds an error if a link is requested twice or both
+ * requested and excluded, if the email has several recipients, or if it has its own List-Unsubscribe headers. Has no
+ * other side effects.
  */
 export function readUnsubscribe(
   { unsubscribe: field, topicId, headers, recipients }: UnsubscribeFields,
@@ -50,10 +51,12 @@ export function readUnsubscribe(
       request: fromHeader(name, value, fault),
     })),
   ].filter(({ request }) => request !== undefined);
-  const [, second] = requests;
+  const [first, second] = requests;
+  if (field === false && first !== undefined)
+    fault('unsubscribe', `is false, but ${first.path} requests the unsubscribe link: omit one of the two`);
   if (second !== undefined)
     fault(second.path, 'requests the unsubscribe link a second time: request it in one field or header');
-  const unsubscribe = requests[0]?.request ?? null;
+  const unsubscribe = first?.request ?? null;
   if (unsubscribe !== null) checkEmail(headers, recipients, fault);
   const kept = Object.entries(headers).filter(([name]) => !isRequestHeader(name));
   return { unsubscribe, headers: Object.fromEntries(kept) };
