@@ -13,6 +13,11 @@ describe('readSchedule', () => {
     ['in 1 min', 60_000],
     ['In 5 minutes', 300_000],
     ['in 2h', 7_200_000],
+    ['in 30 seconds', 30_000],
+    ['in 1 sec', 1_000],
+    ['in 1 week', 7 * 86_400_000],
+    ['in 2 Weeks', 14 * 86_400_000],
+    ['in 2592000s', 30 * 86_400_000],
     ['in 30 days', 30 * 86_400_000],
   ])('%s is %i ms from now', (text, fromNow) => {
     expect(readSchedule(text, NOW)).toEqual({ atMs: NOW + fromNow });
@@ -22,6 +27,8 @@ describe('readSchedule', () => {
     '2026-11-21T10:30:00',
     '2026-11-21',
     'tomorrow',
+    'tomorrow at 10am',
+    'in 1 month',
     '',
     '1795253400',
     'in -5 minutes',
@@ -33,7 +40,7 @@ describe('readSchedule', () => {
     expect(readSchedule(text, NOW)).toEqual({ fault: expect.stringContaining('with its zone') });
   });
 
-  it.each(['2026-12-21T09:30:01Z', 'in 31 days', 'in 999999 days', '9999-12-31T00:00:00Z'])(
+  it.each(['2026-12-21T09:30:01Z', 'in 31 days', 'in 5 weeks', 'in 999999 days', '9999-12-31T00:00:00Z'])(
     '%s is too far ahead',
     (text) => {
       expect(readSchedule(text, NOW)).toEqual({ fault: 'must be at most 30 days ahead' });
