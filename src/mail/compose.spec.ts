@@ -49,6 +49,7 @@ const SHAPES: [string, Partial<ComposedMessage>, { domain?: string }?][] = [
   ['a subject of one long word', { subject: 'x'.repeat(998) }],
   ['a subject of one long word in Greek', { subject: '\u03b1'.repeat(998) }],
   ['a subject that ends in a long word', { subject: `Re: ${'x'.repeat(994)}` }],
+  ['a subject of long encoded words', { subject: '=?utf-8?q?hello?= '.repeat(55) }],
   ['an empty subject', { subject: '' }],
   [
     'long runs of spaces',
@@ -377,6 +378,15 @@ describe('compose', () => {
     expect(parsed.cc).toMatchObject({ value: [{ name: 'Çelik, "C"', address: 'c@example.org' }] });
     expect(parsed.headers.get('x-campaign')).toBe(`=?UTF-8?B?${Buffer.from('Grüße ☕').toString('base64')}?=`);
     expect(parsed.attachments).toMatchObject([{ filename: 'März.bin', content: BYTES }]);
+  });
+
+  it.each([
+    '=?utf-8?q?hello?= literal',
+    'a =?UTF-8?B?aGVsbG8=?= =?UTF-8?B?aGVsbG8=?=',
+    '=?utf-8?q?hello?= Größe',
+    '=?',
+  ])('keeps the text of an encoded word in the subject: %s', async (subject) => {
+    expect(await simpleParser(await compose({ ...MESSAGE, subject }, KEY))).toMatchObject({ subject });
   });
 
   it('reads neither files nor URLs, whatever the message contains', async () => {

@@ -16,12 +16,12 @@ const RUN = /[ \t]{40,}/g;
  * spaces.
  *
  * Text with an overlong word or a long run of spaces is therefore split into encoded words, which mail clients join
- * again.
+ * again. Text that contains an encoded word is encoded too, because mail clients would decode it.
  */
 export function foldable(text: string): string {
   const trimmed = text.trimEnd();
   const isFoldable = trimmed.search(RUN) === -1 && trimmed.split(/\s/).every((word) => word.length <= WORD_BYTES_MAX);
-  if (isFoldable || !isAscii(Buffer.from(trimmed))) return trimmed;
+  if ((isFoldable && !trimmed.includes('=?')) || !isAscii(Buffer.from(trimmed))) return trimmed;
   const words = trimmed.match(CHUNK) ?? [];
   return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
 }
