@@ -577,6 +577,21 @@ describe('templates', () => {
       ]);
     });
 
+    it('422: a missing field of a list, with the list and the index; a missing variable, without them', async () => {
+      const id = await published({
+        html: '{{#orders}}{{customer.name}}{{shop}}{{/orders}}',
+        variables: [{ key: 'shop', type: 'string' }],
+      });
+      const orders = [{ customer: { name: 'Ada' } }, { customer: {} }];
+
+      const answer = await send({ id, variables: { name: 'A', order: 1, orders } });
+
+      expect(invalidAt(answer).sort()).toEqual([
+        'template.variables.orders[1].customer.name',
+        'template.variables.shop',
+      ]);
+    });
+
     it.each<[string, object, string]>([
       ['html beside the template', { html: '<p>a</p>' }, 'html'],
       ['text beside the template', { text: 'a' }, 'text'],

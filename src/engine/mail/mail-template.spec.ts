@@ -51,7 +51,7 @@ describe('a rendered template', () => {
     const template = parsed(source);
 
     expect(rendering.render(template)).toBe(expected);
-    expect([...rendering.missing]).toEqual([]);
+    expect([...rendering.missing.values()]).toEqual([]);
     expect(template.names).not.toContain('unsubscribe_url');
   });
 
@@ -85,7 +85,7 @@ describe('a rendered template', () => {
     expect(rendering.render(parsed('{{a}} {{b.c}} {{#list}}{{d}}{{/list}}{{#e}}{{f}}{{/e}}'))).toBe(
       '{{a}} {{b.c}} {{d}}',
     );
-    expect([...rendering.missing]).toEqual(['a', 'b.c', 'd']);
+    expect([...rendering.missing.values()]).toEqual(['a', 'b.c', 'list[0].d']);
   });
 
   it('names lists and objects where a text must be', () => {
@@ -93,7 +93,27 @@ describe('a rendered template', () => {
 
     rendering.render(parsed('{{a}}{{{b}}}'));
 
-    expect([...rendering.notText]).toEqual(['a', 'b']);
+    expect([...rendering.notText.values()]).toEqual(['a', 'b']);
+  });
+
+  it.each<[string, string]>([
+    ['{{#orders}}{{customer.name}}{{/orders}}', 'orders[1].customer.name'],
+    ['{{#orders}}{{#lines}}{{title}}{{/lines}}{{/orders}}', 'orders[1].lines[0].title'],
+    ['{{#orders}}{{#tags}}{{.}}{{/tags}}{{/orders}}', 'orders[0].tags[1]'],
+    ['{{#shop}}{{#owner}}{{name}}{{/owner}}{{/shop}}', 'shop.owner.name'],
+    ['{{#orders}}{{shop.name}}{{/orders}}', 'shop.name'],
+    ['{{#orders}}{{#shop.owner}}{{name}}{{/shop.owner}}{{/orders}}', 'shop.owner.name'],
+    ['{{#on}}{{#orders}}{{unknown}}{{/orders}}{{/on}}', 'orders[0].unknown'],
+  ])('names the path of a missing value, at its first use: %s', (source, path) => {
+    const rendering = new TemplateRendering({
+      on: true,
+      shop: { owner: { id: 1 } },
+      orders: [{ customer: { name: 'A' }, tags: ['a', null] }, { lines: [{}, {}] }, {}],
+    });
+
+    rendering.render(parsed(source));
+
+    expect([...rendering.missing.values()]).toEqual([path]);
   });
 
   it.each(['constructor', '__proto__', 'toString', 'a.constructor', 'a.length', 'a.__proto__.polluted', 'list.map'])(
@@ -102,7 +122,7 @@ describe('a rendered template', () => {
       const rendering = new TemplateRendering({ a: 'text', list: [] });
 
       expect(rendering.render(parsed(`{{${name}}}{{#${name}}}reached{{/${name}}}`))).toBe(`{{${name}}}`);
-      expect([...rendering.missing]).toEqual([name]);
+      expect([...rendering.missing.values()]).toEqual([name]);
     },
   );
 

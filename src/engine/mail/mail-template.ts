@@ -153,10 +153,13 @@ const lineOf = (source: string, at: number): number => source.slice(0, at).split
 
 /** One rendering of a template's parts with the same variables. */
 export class TemplateRendering {
-  /** Names whose value is missing or null. Their tags are left in the output. */
-  readonly missing = new Set<string>();
-  /** Names that the template prints although their value is a list or an object. */
-  readonly notText = new Set<string>();
+  /**
+   * Names whose value is missing or null, each with the path of its first use, such as `lines[0].title`. Their tags are
+   * left in the output.
+   */
+  readonly missing = new Map<string, string>();
+  /** Names that the template prints although their value is a list or an object, each with the path of its first use. */
+  readonly notText = new Map<string, string>();
   private steps = 0;
 
   constructor(private readonly variables: Readonly<Record<string, unknown>>) {}
@@ -174,8 +177,32 @@ export class TemplateRendering {
 
 /** Looks up only own fields of objects, so that no name can reach a prototype or a function. */
 class OwnFields extends Mustache.Context {
-  override push(view: unknown): Mustache.Context {
-    return new OwnFields(view, this);
+  /** `path` is the path of the view in the variables: empty for the variables themselves. */
+  constructor(
+    view: unknown,
+    private readonly path = '',
+    parent?: OwnFields,
+  ) {
+    super(view, parent);
+  }
+
+  pushAt(path: string, view: unknown): OwnFields {
+    return new OwnFields(view, path, this);
+  }
+
+  /** Returns the path of the value that `lookup` returns. A name without a value belongs to the innermost section. */
+  pathOf(name: string): string {
+    if (name === '.') return this.path;
+    const [first = ''] = name.split('.');
+    return this.ownerOf(first)?.pathBelow(name) ?? this.pathBelow(name);
+  }
+
+  private ownerOf(field: string): OwnFields | undefined {
+    return hasOwn(this.view, field) ? this : (this.parent as OwnFields | undefined)?.ownerOf(field);
+  }
+
+  private pathBelow(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`;
   }
 
   override lookup(name: string): unknown {
@@ -208,6 +235,19 @@ class BoundedWriter extends Mustache.Writer {
     return super.renderTokens(tokens, context);
   }
 
+  override renderSection([, name = '', , , inner]: string[], context: Mustache.Context): string {
+    const value = context.lookup(name) as unknown;
+    if (!value) return '';
+    const tokens = inner as unknown as string[][];
+    if (value === true) return this.renderTokens(tokens, context);
+    const path = (context as OwnFields).pathOf(name);
+    const inSection = (view: unknown, at: string): string =>
+      this.renderTokens(tokens, (context as OwnFields).pushAt(at, view));
+    return Array.isArray(value)
+      ? value.map((item, i) => inSection(item, `${path}[${i}]`)).join('')
+      : inSection(value, path);
+  }
+
   override rawValue(token: string[]): string {
     return this.counted(super.rawValue(token));
   }
@@ -225,7 +265,8 @@ class BoundedWriter extends Mustache.Writer {
     const value = context.lookup(name) as unknown;
     if (typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    this.rendering[value === undefined || value === null ? 'missing' : 'notText'].add(name);
+    const names = this.rendering[value === undefined || value === null ? 'missing' : 'notText'];
+    if (!names.has(name)) names.set(name, (context as OwnFields).pathOf(name));
     return `{{${name}}}`;
   }
 

@@ -73,7 +73,7 @@ export class PublishedTemplates {
     if ('faults' in rendered) return rendered;
     if (rendered.missing.length > 0)
       return {
-        faults: rendered.missing.map((name) => ({ path: `template.variables.${name}`, message: REQUIRED })),
+        faults: rendered.missing.map(({ path }) => ({ path: `template.variables.${path}`, message: REQUIRED })),
       };
     const { subject, html, text: plain } = rendered;
     return {

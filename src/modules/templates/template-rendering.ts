@@ -9,8 +9,8 @@ export interface RenderedContent {
   subject: string | null;
   html: string | null;
   text: string | null;
-  /** Names of variables without a value and without a fallback. */
-  missing: string[];
+  /** Variables without a value and without a fallback, each with the path of its first use: `lines[0].title`. */
+  missing: { name: string; path: string }[];
   /** Given variables that the template does not use. */
   unused: string[];
 }
@@ -35,10 +35,14 @@ export function renderContent(
     const rendered = { subject: part(parts.subject), html: part(parts.html), text: part(parts.text) };
     if (rendered.subject !== null && CONTROL.test(rendered.subject))
       faults.push({ path: 'subject', message: `${NO_CONTROL} after its variables are filled in` });
-    for (const name of rendering.notText)
-      faults.push({ path: `${at}.${name}`, message: 'must be a string, a number or a boolean where it is printed' });
+    for (const path of rendering.notText.values())
+      faults.push({ path: `${at}.${path}`, message: 'must be a string, a number or a boolean where it is printed' });
     const required = declared.filter(({ key }) => (variables[key] ?? null) === null).map(({ key }) => key);
-    const missing = [...new Set([...required, ...rendering.missing])];
+    const others = [...rendering.missing].filter(([name]) => !required.includes(name.split('.')[0] ?? ''));
+    const missing = [
+      ...required.map((name) => ({ name, path: name })),
+      ...others.map(([name, path]) => ({ name, path })),
+    ];
     return faults.length > 0 ? { faults } : { ...rendered, missing, unused: unusedOf(parts, given) };
   } catch (error) {
     if (!(error instanceof RenderingTooLarge)) throw error;

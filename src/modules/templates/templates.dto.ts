@@ -547,7 +547,14 @@ export function presentVersion({ template, content }: TemplateView): TemplateVer
 
 export function presentRendered({ content, rendered }: TemplateView & { rendered: RenderedContent }): TemplateRendered {
   const { subject, html, text, missing, unused } = rendered;
-  return { version: content.version, subject, html, text, missing_variables: missing, unused_variables: unused };
+  return {
+    version: content.version,
+    subject,
+    html,
+    text,
+    missing_variables: missing.map(({ name }) => name),
+    unused_variables: unused,
+  };
 }
 
 function presentVersionItem(
