@@ -39,7 +39,11 @@ export class ConversationWatch {
   private readonly sockets = new Map<string, WatchedSocket>();
   private readonly conversations = new Map<string, Conversation>();
 
-  constructor(private readonly answerMsMax: number) {}
+  /** `onReply` is called for every reply of a server. */
+  constructor(
+    private readonly answerMsMax: number,
+    private readonly onReply: () => void = () => undefined,
+  ) {}
 
   /**
    * Returns the options for nodemailer. nodemailer's own time limits end connections on which this watch observes no
@@ -76,6 +80,7 @@ export class ConversationWatch {
 
   private note(entry: Entry, text: string): void {
     if (entry.sid === undefined) return;
+    if (entry.tnx === 'server') this.onReply();
     const conversation = this.conversations.get(entry.sid);
     if (conversation !== undefined) conversation.note(entry.tnx, text);
     else if (entry.tnx === 'network' && entry.localPort !== undefined)

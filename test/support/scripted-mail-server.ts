@@ -5,6 +5,8 @@ export interface ScriptedMailServer {
   port: number;
   /** The command lines that the server received, without the content of messages. */
   lines: string[];
+  /** Number of connections so far. */
+  readonly connections: number;
   close(): void;
 }
 
@@ -43,6 +45,9 @@ export async function scriptedMailServer(
   return {
     port: (server.address() as AddressInfo).port,
     lines,
+    get connections() {
+      return sockets.size;
+    },
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { Dialer } from '#egress/dialer.js';
 import type { EgressGate } from '#egress/gate.js';
@@ -6,6 +7,7 @@ import { Names } from '#egress/names/names.js';
 import { ServerRecords } from '#egress/names/server-records.js';
 import { egressPolicy } from '#engine/egress-policy.js';
 import type { MtaStsPolicy } from '#engine/mail/mta-sts.js';
+import type { RecipientReply } from '#modules/email/transport.contract.js';
 import { type ScriptedMailServer, scriptedMailServer } from '../../../test/support/scripted-mail-server.js';
 import { startZoneServer, type ZoneServer } from '../../../test/support/zone-server.js';
 import { DirectTransport } from './direct.js';
@@ -35,7 +37,8 @@ function direct(
     policy = null,
     allowCidrs = ['127.0.0.0/8'],
     totalMs = 20_000,
-  }: { policy?: MtaStsPolicy | null; allowCidrs?: string[]; totalMs?: number } = {},
+    hostReplyMsMax,
+  }: { policy?: MtaStsPolicy | null; allowCidrs?: string[]; totalMs?: number; hostReplyMsMax?: number } = {},
 ): DirectTransport {
   const egress = egressPolicy({ allowCidrs, allowHttp: false });
   const records = new ServerRecords({ servers: [zone.address] });
@@ -53,6 +56,7 @@ function direct(
       port,
       ca: CERTIFICATE.toString(),
       totalMs,
+      hostReplyMsMax,
       answerMsMax: 20_000,
       random: () => 0.5,
     },
@@ -262,6 +266,41 @@ describe('direct:', () => {
     expect(report).toMatchObject({ replies: [{ outcome: 'deferred', code: 0 }] });
     expect(received).toEqual([]);
   });
+
+  it.each<[string, string | undefined, (line: string) => undefined]>([
+    ['does not greet', undefined, () => undefined],
+    ['does not reply to EHLO', '220 ready', () => undefined],
+  ])(
+    'does not wait again for a server that %s: uses the next server, or defers',
+    async (_what, greeting, script) => {
+      const { port, received } = await serverAt('127.0.0.3');
+      const silent = await scriptedMailServer(script, greeting, { address: '127.0.0.2', port });
+      ends.push(() => silent.close());
+      for (let i = 0; i < 12; i += 1) publish(`x${i}.example`, { '10 mx.silent.example': '127.0.0.2' });
+      publish('y.example', { '10 mx.silent.example': '127.0.0.2', '20 mx.y.example': '127.0.0.3' });
+      const transport = direct(port, { totalMs: 6_000, hostReplyMsMax: 1_000 });
+      const send = async (domain: string): Promise<RecipientReply | undefined> =>
+        (await transport.submit({ ...SUBMISSION, recipients: [`b@${domain}`] })).replies[0];
+      const notConnected = expect.objectContaining({
+        outcome: 'deferred',
+        code: 0,
+        text: 'Posthorn did not connect to mx.silent.example, because this mail server did not reply to other mail in time.',
+      });
+      const texts: (string | undefined)[] = [];
+      const sent = Array.from({ length: 12 }, (_, i) => send(`x${i}.example`).then((reply) => texts.push(reply?.text)));
+      while (texts.length < 7) await sleep(20);
+      sent.push(send('x0.example').then((reply) => texts.push(reply?.text)));
+      while (silent.connections < 6) await sleep(20);
+
+      expect(await send('x1.example')).toEqual(notConnected);
+      expect(await send('y.example')).toMatchObject({ outcome: 'accepted' });
+
+      expect([received.length, texts.length]).toEqual([1, 7]);
+      await Promise.all(sent);
+      expect(texts.slice(7)).toEqual(Array(6).fill('The mail server did not answer in time.'));
+    },
+    20_000,
+  );
 
   it('times out on silent servers', async () => {
     const { port } = await scriptedMailServer(() => undefined, undefined).then(

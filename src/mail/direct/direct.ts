@@ -20,6 +20,7 @@ import {
   sendWithSmtpUtf8,
 } from '../smtp-utf8.js';
 import { DomainThrottle, PLACE_MS_MAX } from '../throttle.js';
+import { HostThrottle } from './host-throttle.js';
 import { mailHosts, type MailRecords } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
@@ -30,6 +31,7 @@ const SETUP_MS = 10_000;
 const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
+const SILENT_AGAIN_MS = 60_000;
 
 export interface DirectOptions {
   /** Host name sent in EHLO. Receiving servers look it up in DNS. */
@@ -41,6 +43,8 @@ export interface DirectOptions {
   answerMsMax: number;
   /** Time limit for all conversations of one submission. Derived from `answerMsMax` by default. */
   totalMs?: number;
+  /** Time after which a server that does not reply counts as silent (see `HostThrottle`). */
+  hostReplyMsMax?: number | undefined;
   random: () => number;
 }
 
@@ -57,6 +61,7 @@ type Encryption = 'verified' | 'opportunistic' | 'none';
  */
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
+  private readonly hosts: HostThrottle;
 
   constructor(
     private readonly dialer: Dialer,
@@ -65,6 +70,7 @@ export class DirectTransport extends MailTransport {
     private readonly options: DirectOptions,
   ) {
     super();
+    this.hosts = new HostThrottle(undefined, options.hostReplyMsMax);
   }
 
   async submit(submission: Submission): Promise<SubmissionReport> {
@@ -128,7 +134,9 @@ export class DirectTransport extends MailTransport {
     signal: AbortSignal,
   ): Promise<ReadAnswers> {
     const { recipients } = submission;
-    const watch = new ConversationWatch(this.options.answerMsMax);
+    const conversation = await this.hosts.enter(host, signal);
+    if (conversation === null) return notConnected(recipients, host);
+    const watch = new ConversationWatch(this.options.answerMsMax, () => conversation.noteReply());
     try {
       const result = needsSmtpUtf8(submission)
         ? await this.sendWithSmtpUtf8(host, encryption, watch, submission, signal)
@@ -138,9 +146,13 @@ export class DirectTransport extends MailTransport {
       if (error instanceof NoSmtpUtf8) return { report: refusedWithoutSmtpUtf8(recipients, host), isThrottled: false };
       // If a server offers TLS but the handshake fails, the message is sent in plain text, as to a server without TLS
       // (RFC 7435).
-      if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted)
+      if (encryption === 'opportunistic' && isOfTls(error as SmtpAnswers) && !signal.aborted) {
+        conversation.end();
         return await this.toHost(host, 'none', submission, signal);
+      }
       return readError(recipients, error as Error & SmtpAnswers);
+    } finally {
+      conversation.end();
     }
   }
 
@@ -258,6 +270,12 @@ const NOT_NAMED = {
   enhanced: '4.7.5',
   text: '451 4.7.5 The MTA-STS policy of the domain names none of its mail servers.',
 } as const;
+
+/** Returns the report for a host that `HostThrottle` rejected. The next host of the domain may be reachable. */
+function notConnected(recipients: readonly string[], host: string): ReadAnswers {
+  const text = `Posthorn did not connect to ${host}, because this mail server did not reply to other mail in time.`;
+  return { report: { ...notSent(recipients, text, SILENT_AGAIN_MS), isUnreachable: true }, isThrottled: false };
+}
 
 const isOfTls = ({ code, command }: SmtpAnswers): boolean =>
   code === 'ETLS' || (code === 'ESOCKET' && command === 'CONN') || command === 'STARTTLS';
