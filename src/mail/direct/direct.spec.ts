@@ -302,6 +302,26 @@ describe('direct:', () => {
     20_000,
   );
 
+  it("queries silent name servers for one email at a time, and defers the domain's other mail at once", async () => {
+    const { port } = await serverAt('127.0.0.1');
+    publish('x.example', { '10 mx.x.example': '127.0.0.1' });
+    zone.trouble('x.example', 'silent');
+    const transport = direct(port);
+    const startedMs = performance.now();
+
+    const reports = await Promise.all(Array.from({ length: 40 }, () => transport.submit(SUBMISSION)));
+
+    for (const { replies } of reports)
+      expect(replies).toMatchObject([{ outcome: 'deferred', code: 451, enhanced: '4.4.3' }]);
+    expect(zone.questions.filter((question) => question === 'MX x.example').length).toBeLessThanOrEqual(30);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    zone.trouble('x.example', null);
+    expect(await transport.submit(SUBMISSION)).toMatchObject({ replies: [{ outcome: 'accepted' }] });
+    await Promise.all([1, 2].map(() => transport.submit(SUBMISSION))).then((later) =>
+      expect(later.map(({ replies }) => replies[0]?.outcome)).toEqual(['accepted', 'accepted']),
+    );
+  }, 30_000);
+
   it('times out on silent servers', async () => {
     const { port } = await scriptedMailServer(() => undefined, undefined).then(
       (server) => (ends.push(() => server.close()), server),

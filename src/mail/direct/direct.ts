@@ -20,8 +20,8 @@ import {
   sendWithSmtpUtf8,
 } from '../smtp-utf8.js';
 import { DomainThrottle, PLACE_MS_MAX } from '../throttle.js';
-import { HostThrottle } from './host-throttle.js';
-import { mailHosts, type MailRecords } from './mail-hosts.js';
+import { type HostConversation, HostThrottle } from './host-throttle.js';
+import { type MailHosts, mailHosts, type MailRecords, unanswered } from './mail-hosts.js';
 import type { MtaStsPolicies } from './policies.js';
 
 const SETUP_MS = 10_000;
@@ -32,6 +32,8 @@ const DOMAINS_AT_ONCE = 5;
 const COUNTED_MS = 30_000;
 const TURN_AGAIN_MS = 5_000;
 const SILENT_AGAIN_MS = 60_000;
+/** Time after which the name servers of a domain count as silent. A query takes at most four seconds. */
+const DNS_MS_MAX = 3_000;
 
 export interface DirectOptions {
   /** Host name sent in EHLO. Receiving servers look it up in DNS. */
@@ -62,6 +64,8 @@ type Encryption = 'verified' | 'opportunistic' | 'none';
 export class DirectTransport extends MailTransport {
   private readonly throttle = new DomainThrottle();
   private readonly hosts: HostThrottle;
+  /** Limits the lookups per domain. Otherwise, each email to the domain would wait for silent name servers. */
+  private readonly lookups = new HostThrottle(undefined, { replyMsMax: DNS_MS_MAX, openingReplies: 1 });
 
   constructor(
     private readonly dialer: Dialer,
@@ -70,7 +74,7 @@ export class DirectTransport extends MailTransport {
     private readonly options: DirectOptions,
   ) {
     super();
-    this.hosts = new HostThrottle(undefined, options.hostReplyMsMax);
+    this.hosts = new HostThrottle(undefined, { replyMsMax: options.hostReplyMsMax });
   }
 
   async submit(submission: Submission): Promise<SubmissionReport> {
@@ -93,10 +97,9 @@ export class DirectTransport extends MailTransport {
     if (leave === null)
       return notSent(recipients, 'Other mail to the same domain took all the time that there was.', TURN_AGAIN_MS);
     try {
-      const [found, policy] = await Promise.all([
-        mailHosts(this.records, domain, this.options.random),
-        this.policies.findByDomain(domain),
-      ]);
+      const lookup = await this.lookups.enter(domain, signal);
+      if (lookup === null) return settled(recipients, unanswered(domain, 'ETIMEOUT'));
+      const [found, policy] = await Promise.all([this.hostsOf(domain, lookup), this.policies.findByDomain(domain)]);
       if ('outcome' in found) return settled(recipients, found);
       const { report, isThrottled } = await this.toHosts(
         found.hosts,
@@ -108,6 +111,16 @@ export class DirectTransport extends MailTransport {
       return report;
     } finally {
       leave();
+    }
+  }
+
+  private async hostsOf(domain: string, lookup: HostConversation): Promise<MailHosts> {
+    try {
+      const found = await mailHosts(this.records, domain, this.options.random);
+      if ('hosts' in found || found.outcome === 'bounced') lookup.noteReply();
+      return found;
+    } finally {
+      lookup.end();
     }
   }
 

@@ -43,7 +43,7 @@ export class HostThrottle {
 
   constructor(
     private readonly monotonicMs: () => number = () => performance.now(),
-    private readonly replyMsMax = REPLY_MS_MAX,
+    private readonly options: { replyMsMax?: number | undefined; openingReplies?: number } = {},
   ) {}
 
   /** Waits until a connection may be opened. Returns null if the host is silent or stalled, or on abort. */
@@ -71,7 +71,7 @@ export class HostThrottle {
       host.isResponsive = false;
       host.silentUntilMs = this.monotonicMs() + SILENT_FOR_MS;
       wakeAll(host);
-    }, this.replyMsMax).unref();
+    }, this.options.replyMsMax ?? REPLY_MS_MAX).unref();
     const stalledTimer = setTimeout(() => {
       isStalled = true;
       host.stalled += 1;
@@ -92,7 +92,7 @@ export class HostThrottle {
     return {
       noteReply: () => {
         replies += 1;
-        if (replies >= OPENING_REPLIES) settle(true);
+        if (replies >= (this.options.openingReplies ?? OPENING_REPLIES)) settle(true);
       },
       end: () => {
         // A server may reject the connection in its greeting.

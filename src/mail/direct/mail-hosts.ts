@@ -3,8 +3,14 @@ import type { NameRecords } from '#egress/name-records.js';
 const HOSTS_MAX = 5;
 
 /** Hosts in the order in which they are tried, or the temporary or permanent error if there are none. */
-export type MailHosts =
-  { hosts: string[] } | { outcome: 'bounced' | 'deferred'; code: number; enhanced: string; text: string };
+export type MailHosts = { hosts: string[] } | FailedLookup;
+
+export interface FailedLookup {
+  outcome: 'bounced' | 'deferred';
+  code: number;
+  enhanced: string;
+  text: string;
+}
 
 export type MailRecords = Pick<NameRecords, 'mx' | 'addresses'>;
 
@@ -46,7 +52,8 @@ function ofMx(
   return { hosts: [...new Set(sorted)].slice(0, HOSTS_MAX) };
 }
 
-function unanswered(domain: string, code: string): MailHosts {
+/** Returns the temporary error for a domain whose name servers did not answer. */
+export function unanswered(domain: string, code: string): FailedLookup {
   return {
     outcome: 'deferred',
     code: 451,
