@@ -101,6 +101,30 @@ describe('the reply in a text', () => {
     expect(replyParts(`Yes, please.\n\n${header}\n\nShall I?`).reply).toBe('Yes, please.');
   });
 
+  it.each([
+    'Importance: High',
+    'Attachments: a.pdf',
+    'Wichtigkeit: Hoch',
+    'Anlagen: a.pdf',
+    'Pièces jointes : a.pdf',
+    'Importancia: Alta',
+    'Urgentie: Hoog',
+    'Kopie: Bob',
+    'Важность: Высокая',
+    '添付ファイル: a.pdf',
+  ])('quoted headers with %j are left out', (header) => {
+    expect(replyParts(`Yes, please.\n\n${OUTLOOK[0]![1]}\n${header}\n\nShall I?`).reply).toBe('Yes, please.');
+  });
+
+  it.each([
+    'Subject: A long subject about your order of Friday, which the client wraps into\na second line',
+    'Subject:',
+  ])('quoted headers that end with %j are left out', (subject) => {
+    const header = `From: ${ADA}\nSent: Friday, 21 November 2026 09:30\nTo: Bob\n${subject}`;
+
+    expect(replyParts(`Yes, please.\n\n${header}\n\nShall I?`).reply).toBe('Yes, please.');
+  });
+
   it('a message that Outlook quotes in HTML is left out, with the line above it', () => {
     const html =
       '<div>Yes, please.</div><hr tabindex="-1"><div id="divRplyFwdMsg"><b>From:</b> Ada &lt;ada@example.com&gt;<br>' +
@@ -185,6 +209,7 @@ describe('an ambiguous text', () => {
     'To reproduce:\nFrom: a@b.c\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
     'To reproduce:\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
     'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes. Why?',
+    'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes.\n\nWhy?',
   ])('stays: %j', (text) => {
     expect(replyParts(text)).toEqual({ reply: text, signature: null });
   });

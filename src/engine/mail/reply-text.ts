@@ -1,3 +1,5 @@
+import { FORWARD_TITLES, FROM_NAMES, OTHER_HEADER_NAMES, SENT_NAMES, SEPARATOR_TITLES } from './reply-words.js';
+
 /** A reply without the messages that it quotes. */
 export interface ReplyParts {
   /** Text without quoted messages, their attribution lines and the signature. */
@@ -103,23 +105,24 @@ const NOT_BY_SENDER = new RegExp(
   'u',
 );
 
-/** Separator lines above a quoted message. Outlook and other clients write them in the user's language. */
-const SEPARATORS =
-  /^(?:[-_]{2,}\s*(?:Original Message|Original Appointment|Forwarded message|Reply message|Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht|Message d'origine|Message original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Doorgestuurd bericht|Ursprungligt meddelande|Ursprungligt mejl|Opprinnelig melding|Oprindelig meddelelse|Oprindelig besked|Alkuperäinen viesti|Oryginalna wiadomość|Wiadomość oryginalna|Původní zpráva|Původní e-mail|Pôvodná správa|Eredeti üzenet|Mesaj original|Исходное сообщение|Пересылаемое сообщение|Оригінальне повідомлення|Orijinal İleti|元のメッセージ|原始邮件|原始郵件|원본 메시지)\s*[-_]{2,}|-{10,}\s?Original\s?-{10,}|_{20,}|-{20,})$/i;
+/** Separator lines above a quoted message. Clients write them in the user's language. */
+const SEPARATORS = new RegExp(
+  String.raw`^(?:[-_]{2,}\s*(?:${SEPARATOR_TITLES})\s*[-_]{2,}|(?:${FORWARD_TITLES})\s?[:：]|-{10,}\s?Original\s?-{10,}|_{20,}|-{20,})$`,
+  'i',
+);
 
 /** Separator line of Zoho: "---- On Sat, 21 Nov 2026 09:30:00 +0100 ada@example.com wrote ----". */
 const ZOHO = /^-{3,}\s?(On\s.{0,300}\swrote)\s?-{3,}$/;
 
-/** Header names above a quoted message in Outlook, by language. */
-const FROM = String.raw`From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|Feladó|De la|От|Від|Kimden|Gönderen|差出人|发件人|寄件者|보낸 사람`;
-const SENT = String.raw`Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el)?|Fecha|Enviada em|Data|Inviato|Verzonden|Skickat|Sendt|Lähetetty|Wysłano|Odesláno|Odoslané|Elküldve|Trimis|Отправлено|Дата|Надіслано|Tarih|Gönderildi|送信日時|日時|发送时间|日期|寄件日期|보낸 날짜|날짜`;
-const TO_OR_SUBJECT = String.raw`To|Cc|Subject|An|Betreff|À|Objet|Para|Asunto|Assunto|A|Oggetto|Aan|Onderwerp|Till|Ämne|Til|Emne|Vastaanottaja|Aihe|Do|Temat|Komu|Předmět|Predmet|Címzett|Tárgy|Către|Subiect|Кому|Тема|Kime|Konu|宛先|件名|收件人|主题|收件者|主旨|받는 사람|제목`;
-const headerPattern = (names: string): RegExp => new RegExp(`^\\*?(?:${names})(?:\\*?\\s?:\\*?\\s|\\s?：|\\s:)`, 'i');
-const QUOTED_HEADER = headerPattern(`${FROM}|${SENT}|${TO_OR_SUBJECT}`);
-const FROM_HEADER = headerPattern(FROM);
-const SENT_HEADER = headerPattern(SENT);
+const nameSet = (names: string): Set<string> => new Set(names.toLowerCase().split('|'));
+const FROM = nameSet(FROM_NAMES);
+const SENT = nameSet(SENT_NAMES);
+const HEADERS = nameSet(`${FROM_NAMES}|${SENT_NAMES}|${OTHER_HEADER_NAMES}`);
+const HEADER = /^\*?([^:：*]{1,40}?)(?:\*?\s?:\*?(?:\s|$)|\s?：|\s:)/;
 /** Maximum number of lines of quoted headers. */
 const QUOTED_HEADER_LINES_MAX = 12;
+/** Range of line lengths at which clients wrap plain text. */
+const WRAP_COLUMNS = { min: 60, max: 80 } as const;
 
 /** Maximum length of the line that a phone adds. */
 const PHONE_CHARACTERS_MAX = 200;
@@ -167,7 +170,7 @@ function quotedTailAt(lines: readonly string[]): number {
     if (line === '') continue;
     if (isSeparator(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1, true))) return at;
     const isExample = at > 0 && /[:：]\s*$/.test(lines[at - 1]!);
-    if (!isExample && FROM_HEADER.test(line) && hasQuotedHeaders(lines, at, false)) return at;
+    if (!isExample && FROM.has(headerName(line)) && hasQuotedHeaders(lines, at, false)) return at;
     const length = introductionAt(lines, at);
     if (length > 0 && !isFollowedByQuote(lines, at + length) && isCertain(lines.slice(at, at + length))) return at;
   }
@@ -191,27 +194,37 @@ function isCertain(introduction: readonly string[]): boolean {
   return hasAddress || (TIME.test(line) && NAMED.test(line));
 }
 
-/** Returns whether a line may continue a list of recipients. */
-const isContinuation = (line: string): boolean => /^\s|[@;]/.test(line);
+/** Returns the name of the header in a line in lower case, or an empty string. */
+const headerName = (line: string): string => HEADER.exec(line)?.[1]!.toLowerCase() ?? '';
+
+/** Returns whether a line may continue a list of recipients, or a line that a client wrapped. */
+function isContinuation(line: string, above: string): boolean {
+  if (/^\s|[@;]/.test(line)) return true;
+  const [word = ''] = line.split(' ', 1);
+  return above.length <= WRAP_COLUMNS.max && above.length + 1 + word.length > WRAP_COLUMNS.min;
+}
 
 /**
  * Returns whether quoted headers start at `from`. Without a separator above them, they must name a sender and a date,
  * and a blank line must follow: a customer may paste headers as an example.
  */
 function hasQuotedHeaders(lines: readonly string[], from: number, isSeparated: boolean): boolean {
-  const headers: string[] = [];
+  const names: string[] = [];
+  let hasAddress = false;
   let isClosed = from + QUOTED_HEADER_LINES_MAX >= lines.length;
-  for (const line of lines.slice(from, from + QUOTED_HEADER_LINES_MAX)) {
-    const isBlank = line.trim() === '';
-    if (QUOTED_HEADER.test(line.trim())) headers.push(line.trim());
-    else if (isBlank ? headers.length > 0 : !isContinuation(line)) {
-      isClosed = isBlank;
+  for (let at = from; at < Math.min(from + QUOTED_HEADER_LINES_MAX, lines.length); at += 1) {
+    const line = lines[at]!.trim();
+    const name = headerName(line);
+    if (HEADERS.has(name)) {
+      names.push(name);
+      hasAddress ||= line.includes('@');
+    } else if (line === '' ? names.length > 0 : !isContinuation(lines[at]!, lines[at - 1]!)) {
+      isClosed = line === '';
       break;
     }
   }
-  const required = headers.some((line) => line.includes('@')) ? HEADER_LINES_MIN : PLAIN_HEADER_LINES_MIN;
-  if (headers.length < required || isSeparated) return headers.length >= required;
-  return isClosed && headers.some((line) => FROM_HEADER.test(line)) && headers.some((line) => SENT_HEADER.test(line));
+  if (names.length < (hasAddress ? HEADER_LINES_MIN : PLAIN_HEADER_LINES_MIN)) return false;
+  return isSeparated || (isClosed && names.some((name) => FROM.has(name)) && names.some((name) => SENT.has(name)));
 }
 
 /**
