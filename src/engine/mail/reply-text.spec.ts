@@ -79,6 +79,8 @@ const OUTLOOK: [string, string][] = [
   ['Romanian', 'De la: Ada <ada@example.com>\nTrimis: sâmbătă, 21 noiembrie 2026\nCătre: Bob\nSubiect: Order'],
   ['Slovak', 'Od: Ada <ada@example.com>\nOdoslané: sobota 21. novembra 2026\nKomu: Bob\nPredmet: Order'],
   ['Ukrainian', 'Від: Ada <ada@example.com>\nНадіслано: субота, 21 листопада 2026\nКому: Bob\nТема: Order'],
+  ['GMX', 'Gesendet: Samstag, 21. November 2026 um 09:30 Uhr\nVon: "Ada" <ada@example.com>\nAn: Bob\nBetreff: Order'],
+  ['date first', 'Date: Sat, 21 Nov 2026 09:30:00 +0100\nFrom: Ada <ada@example.com>\nTo: Bob\nSubject: Order'],
   ['Turkish', 'Gönderen: Ada <ada@example.com>\nTarih: 21 Kasım 2026\nKime: Bob\nKonu: Order'],
 ];
 
@@ -210,6 +212,7 @@ describe('an ambiguous text', () => {
     'To reproduce:\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
     'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes. Why?',
     'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes.\n\nWhy?',
+    'Date: 3 May\nFrom: Berlin\nTo: Hamburg\n\nIs that right?',
   ])('stays: %j', (text) => {
     expect(replyParts(text)).toEqual({ reply: text, signature: null });
   });

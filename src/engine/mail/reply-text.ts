@@ -170,7 +170,7 @@ function quotedTailAt(lines: readonly string[]): number {
     if (line === '') continue;
     if (isSeparator(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1, true))) return at;
     const isExample = at > 0 && /[:：]\s*$/.test(lines[at - 1]!);
-    if (!isExample && FROM.has(headerName(line)) && hasQuotedHeaders(lines, at, false)) return at;
+    if (!isExample && isFirstHeader(line) && hasQuotedHeaders(lines, at, false)) return at;
     const length = introductionAt(lines, at);
     if (length > 0 && !isFollowedByQuote(lines, at + length) && isCertain(lines.slice(at, at + length))) return at;
   }
@@ -196,6 +196,9 @@ function isCertain(introduction: readonly string[]): boolean {
 
 /** Returns the name of the header in a line in lower case, or an empty string. */
 const headerName = (line: string): string => HEADER.exec(line)?.[1]!.toLowerCase() ?? '';
+
+/** Returns whether quoted headers may start with a line. Outlook starts with the sender, GMX with the date. */
+const isFirstHeader = (line: string): boolean => FROM.has(headerName(line)) || SENT.has(headerName(line));
 
 /** Returns whether a line may continue a list of recipients, or a line that a client wrapped. */
 function isContinuation(line: string, above: string): boolean {
