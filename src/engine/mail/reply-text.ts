@@ -38,6 +38,8 @@ const DATE_FIRST: readonly RegExp[] = [
   /^At \d{4}-\d.*\bwrote:$/,
   // German: "Am Fr., 21. Nov. 2026 um 09:30 Uhr schrieb Ada <ada@example.com>:"
   /^Am\b(?=.*\bschrieb\b).*:$/i,
+  // Yahoo: "Am Samstag, 21. November 2026 um 09:30:00 MEZ hat Ada <ada@example.com> Folgendes geschrieben:"
+  new RegExp(`^Am\\s(?=.*\\d{4}).*\\shat\\s(?:${NAME}\\s)?${ADDRESS}\\sFolgendes geschrieben:$`, 'u'),
   // French: "Le ven. 21 nov. 2026 à 09:30, Ada <ada@example.com> a écrit :"
   /^Le\b.*\ba écrit\s?:$/i,
   // Spanish: "El vie, 21 nov 2026 a las 9:30, Ada (<ada@example.com>) escribió:"
