@@ -17,6 +17,8 @@ const HEADER_LINES_MIN = 3;
 /** Minimum number of quoted headers without an address. A form with "From", "To" and "Date" has fewer. */
 const PLAIN_HEADER_LINES_MIN = 4;
 
+/** Invisible marks around names in right-to-left text. */
+const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const ADDRESS = String.raw`<\s?[^<>\s]+@[^<>\s]+\s?>`;
 /** Word of a name: a capitalized word, a word of a script without capitals, or a particle such as "van". */
 const NAME_WORD = String.raw`(?:[\p{Lu}\p{Lt}\p{Lo}][\p{L}\p{M}\d.'’&|_-]*|v[ao]n|de[rlns]?|d[aiou]s?|l[ae]|el|al|bin|of|via|&)`;
@@ -73,6 +75,28 @@ const DATE_FIRST: readonly RegExp[] = [
   /^\d{4}\.(?=.*\d:\d).*\sírta:$/i,
   // Romanian: "În vin., 21 nov. 2026 la 09:30, Ada <ada@example.com> a scris:"
   /^(?:În|Pe|(?:lun|mar|mie|joi|vin|sâm|dum)\.?,)\s.*\sa scris:$/i,
+  // Catalan: "El ds., 21 de nov. 2026 a les 9:30, Ada <ada@example.com> va escriure:"
+  /^El\b.*\bva escriure:$/i,
+  // Greek: "Στις Σάβ 21 Νοε 2026 στις 9:30 π.μ., ο/η Ada <ada@example.com> έγραψε:"
+  /^(?:Στις|Την?)\s(?=.*\d).*\sέγραψε:$/i,
+  // Bulgarian: "На сб, 21.11.2026 г. в 9:30 Ada <ada@example.com> написа:"
+  /^На\s(?=.*\d).*\sнаписа:$/i,
+  // Indonesian: "Pada Sab, 21 Nov 2026 pukul 09.30 Ada <ada@example.com> menulis:"
+  /^Pada\s(?=.*\d).*\smenulis:$/i,
+  // Vietnamese: "Vào Th 7, 21 thg 11, 2026 vào lúc 09:30 Ada <ada@example.com> đã viết:"
+  /^Vào\s(?=.*\d).*\sđã viết:$/i,
+  // Thai: "เมื่อ ส. 21 พ.ย. 2569 เวลา 09:30 Ada <ada@example.com> เขียนว่า:"
+  /^(?:เมื่อ|ใน|วันที่)(?=.*\d).*\sเขียนว่า:$/,
+  // Hindi: "शनि, 21 नव॰ 2026 को 9:30 am बजे Ada <ada@example.com> ने लिखा:"
+  /^(?=.*\d{4}).*\sने लिखा:$/,
+  // Hebrew: "בתאריך שבת, 21 בנוב׳ 2026 ב-9:30 מאת Ada <ada@example.com>:"
+  new RegExp(`^בתאריך\\s(?=.*\\d{4}).*\\sמאת\\s(?:${NAME}\\s)?${ADDRESS}(?:\\sכתב(?:ה|/ה)?)?:$`, 'u'),
+  /^(?:בתאריך\s|ב-?)(?=.*\d).*\sכתב(?:ה|\/ה|\(ה\))?:$/,
+  // Arabic: "في السبت، 21 نوفمبر 2026 في 9:30 ص كتب Ada <ada@example.com>:"
+  new RegExp(
+    `^(?:في|بتاريخ)\\s(?=.*\\d{4})(?:.*\\s(?:كتب|كتبت|كتب/كتبت)\\s(?:${NAME}\\s)?${ADDRESS}|.*${ADDRESS}\\s(?:كتب|كتبت|كتب/كتبت))\\s?:$`,
+    'u',
+  ),
   // Numeric dates, Japanese: "2026年11月21日(土) 9:30 Ada <ada@example.com>:"
   new RegExp(
     `^(?=\\d)(?=.*\\d{4})(?:[\\d\\s.,/()（）-]|\\p{Lo}|\\p{Ll}{1,3}(?!\\p{L})){0,40}${TIME_AND_SENDER}(?:の(?:メール|メッセージ))?\\s?[:：]$`,
@@ -88,14 +112,17 @@ const NAME_FIRST: readonly RegExp[] = [
   /^[^<>:]*\s(?:schreef op|kirjoitti)\s\d[\d./-]{5,}\s(?:klo\s)?\d[\d.:]+:$/i,
   // Turkish: "Ada <ada@example.com>, 21 Kas 2026 Cum, 09:30 tarihinde şunu yazdı:"
   /^(?=.*\btarihinde\b).*\byazdı:$/i,
+  // Catalan: "Missatge de Ada <ada@example.com> del dia ds., 21 de nov. 2026 a les 9:30:"
+  new RegExp(`^Missatge de (?:${NAME}\\s)?${ADDRESS} del dia (?=.*\\d).*:$`, 'u'),
   // Chinese: "Ada <ada@example.com> 于2026年11月21日周六 09:30写道：", "Ada <ada@example.com> 於 2026年11月21日 寫道："
   /^(?=.*\d{4}[年/-]\d).*(?:写道|寫道)\s?[:：]$/,
 ];
 
-const DATE = /\b(?:19|20)\d\d(?!\d)|\d[./-]\s?\d{1,2}[./-]/;
+/** A year, also of the Buddhist calendar, or a numeric date. */
+const DATE = /\b(?:19|20|25)\d\d(?!\d)|\d[./-]\s?\d{1,2}[./-]/;
 const TIME = /(?<![\d.:])\d{1,2}(?::\d\d|\.\d\d(?![\d.]))/;
 /** Verbs at the end of attribution lines. */
-const WROTE_AT_END = String.raw`(?:wrote|a écrit|escribió|escreveu|ha scritto|schreef op|kirjoitti|napísal|napsal|napisał|pisze|пишет|написал|пише|написав|yazdı|írta|a scris)(?!\p{L}{2})`;
+const WROTE_AT_END = String.raw`(?:wrote|a écrit|escribió|escreveu|ha scritto|schreef op|kirjoitti|napísal|napsal|napisał|pisze|пишет|написал|пише|написав|yazdı|írta|a scris|va escriure|έγραψε|написа|menulis|đã viết)(?!\p{L}{2})`;
 /** A name directly before or after the verb. "The server wrote:" and "Am Montag schrieb ich:" have none. */
 const NAMED = new RegExp(
   String.raw`[\p{Lu}\p{Lo}"'’]\S*,?\s(?:${WROTE_AT_END}|(?:geschreven|skrev)\s?:)|\s(?:schrieb|schreef|skrev)\s["'\p{Lu}]|[\p{L}"]\s?(?:写道|寫道|님이 작성|님이 쓴 글)|\p{L}\s작성`,
@@ -189,7 +216,7 @@ function isSeparator(line: string): boolean {
  * date. "On the 3rd of May 2026 you wrote:" may be the customer's own text.
  */
 function isCertain(introduction: readonly string[]): boolean {
-  const line = introduction.map((part) => part.trim()).join(' ');
+  const line = plainText(introduction.map((part) => part.trim()).join(' '));
   const hasAddress = line.includes('@');
   if (hasAddress && NAME_FIRST.some((pattern) => pattern.test(line))) return true;
   if (!DATE.test(line) || NOT_BY_SENDER.test(line)) return false;
@@ -256,10 +283,16 @@ function wrappedAt(lines: readonly string[], at: number, patterns: readonly RegE
     if (line === '' || (line.startsWith('>') && line !== '>:')) return 0;
     joined += joined === '' ? line : ` ${line}`;
     if (joined.length > INTRODUCTION_CHARACTERS_MAX) return 0;
-    if (/[:：]$/.test(line) && patterns.some((pattern) => pattern.test(joined))) return count;
+    if (!/[:：][\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/.test(line)) continue;
+    const plain = plainText(joined);
+    if (patterns.some((pattern) => pattern.test(plain))) return count;
   }
   return 0;
 }
+
+/** Returns a text without direction marks, and with ASCII digits instead of Arabic digits. */
+const plainText = (text: string): string =>
+  text.replaceAll(DIRECTION_MARKS, '').replace(/[\u0660-\u0669]/g, (digit) => `${digit.charCodeAt(0) & 15}`);
 
 function isFollowedByQuote(lines: readonly string[], from: number): boolean {
   const next = lines.slice(from, from + 3).find((line) => line.trim() !== '');
