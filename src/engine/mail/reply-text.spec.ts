@@ -170,9 +170,24 @@ describe('the reply in a text', () => {
     '-------- Oprindelig besked --------',
     '---------- Původní e-mail ----------',
     '------------------ Original ------------------',
+    '----- Message transmis -----',
+    '-------- Välitetty viesti / Fwd.Msg --------',
+    'Begin forwarded message:',
+    'Anfang der weitergeleiteten Nachricht:',
+    'Début du message réexpédié :',
+    'Inicio del mensaje reenviado:',
+    'Начало переадресованного сообщения:',
+    'İleti başlangıcı:',
+    '下面是被转发的邮件：',
     '---- On Sat, 21 Nov 2026 09:30:00 +0100 ada@example.com wrote ----',
   ])('a message below %s is left out', (separator) => {
     expect(replyParts(`Yes.\n\n${separator}\nFrom: Ada\n\nShall I?`).reply).toBe('Yes.');
+  });
+
+  it('a message that Apple Mail forwards with ">" is left out, with the line above it', () => {
+    const text = `Please help.\n\nBegin forwarded message:\n\n> From: ${ADA}\n> Date: 21 November 2026\n>\n> Shall I?`;
+
+    expect(replyParts(text).reply).toBe('Please help.');
   });
 
   it('answers between quotes stay, in their order', () => {
