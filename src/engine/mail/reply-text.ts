@@ -156,13 +156,16 @@ const WRAP_COLUMNS = { min: 60, max: 80 } as const;
 /** Maximum length of the line that a phone adds. */
 const PHONE_CHARACTERS_MAX = 200;
 /** Devices, apps and providers in the lines that phones add. Some languages append an ending to the name. */
-const DEVICE = String.raw`(?:iPhon|iPad|iPod|Android|Samsung|Galaxy|Black[Bb]erry|Huawei|Xiaomi|Redmi|Pixel|OnePlus|Nokia|Lumia|HTC|LG|Sony|Xperia|Moto|Oppo|OPPO|Wiko|Fairphone|Windows|Surface|MacBook|Outlook|Yahoo|Proton|Gmail|GMX|WEB\.DE|AOL|K-9|TypeApp|Blue ?Mail|Mail\.ru|Verizon|T-Mobile|AT&T|[Ss]mart[Pp]hone|[Mm]obile|[Pp]hone|[Tt]ablet|[Hh]andheld|[Dd]evice|Handy|[Mm]obiltelefon|[Tt]éléphone|[Mm]óvil|[Cc]elular|[Tt]elemóvel|[Cc]ellulare|[Tt]elefo|[Pp]uhelin|[Тт]елефон|手机|手機|平板)[^\s,.;:!?，。！？]*`;
+const DEVICE = String.raw`(?:iPhon|iPad|iPod|Android|Samsung|Galaxy|Black[Bb]erry|Huawei|Xiaomi|Redmi|Pixel|OnePlus|Nokia|Lumia|HTC|LG|Sony|Xperia|Moto|Oppo|OPPO|Wiko|Fairphone|Windows|Surface|MacBook|Outlook|Yahoo|Proton|Gmail|GMX|WEB\.DE|AOL|K-9|TypeApp|Blue ?Mail|Spark|HEY|Superhuman|Airmail|eM Client|FairEmail|Mailspring|Shortwave|Thunderbird|Mail\.ru|Verizon|T-Mobile|AT&T|[Ss]mart[Pp]hone|[Mm]obile|[Pp]hone|[Tt]ablet|[Hh]andheld|[Dd]evice|Handy|[Mm]obiltelefon|[Tt]éléphone|[Mm]óvil|[Cc]elular|[Tt]elemóvel|[Cc]ellulare|[Tt]elefo|[Pp]uhelin|[Тт]елефон|手机|手機|平板)[^\s,.;:!?，。！？]*`;
 /** Words after the first device: names and models, which start with a capital or a digit, and words between them. */
 const DEVICE_WORDS = String.raw`(?:\s(?:[\p{Lu}\d][^\s,;:!?]*|i(?:Phone|Pad|Pod|OS)|on|for|with|the|network|secure|email|mail|app|mobile|phone|smartphone|tablet|wireless|device|für|mit|der|pour|para|per|su|voor|för|på|no|do|de|meu|dla|pro|для|на)|,\s(?:an?\s)?${DEVICE})*`;
+/** Apology after the line that a phone adds, such as "Please excuse typos." */
+const APOLOGY = String.raw`(?:(?:[Pp]lease|[Pp]ls)\s)?(?:[Ee]xcuse|[Ff]orgive|[Pp]ardon)\s[^.?!:;]{0,60}\b(?:typos?|brevity|errors|mistakes|misspellings|autocorrect)\b[^.?!:;]{0,40}[.!]?`;
+const APOLOGY_ONLY = new RegExp(`^${APOLOGY}$`);
 const BEFORE_DEVICE = String.raw`(?:[^.,;:!?]{0,30}[\s’'])?`;
 /** Lines that phones add at the end of a message, such as "Sent from my iPhone". */
 const PHONES: readonly RegExp[] = [
-  `(?:[Ss]ent (?:from|via|with)|Gesendet (?:von|mit)|Envoyé (?:de|depuis|à partir)|Enviado (?:desde|do|da|a partir)|Inviato (?:da|dal|dalla)|(?:Verstuurd|Verzonden) (?:vanaf|met)|Skickat från|Sendt fra|Lähetetty|Wysłan[eo] z|Odesláno z|Odoslané z|Отправлено (?:с|из)|Надіслано з|Trimis (?:de pe|din)) ${BEFORE_DEVICE}${DEVICE}${DEVICE_WORDS}\\.?`,
+  `(?:[Ss]ent (?:from|via|with)|Gesendet (?:von|mit)|Envoyé (?:de|depuis|à partir)|Enviado (?:desde|do|da|a partir)|Inviato (?:da|dal|dalla)|(?:Verstuurd|Verzonden) (?:vanaf|met)|Skickat från|Sendt fra|Lähetetty|Wysłan[eo] z|Odesláno z|Odoslané z|Отправлено (?:с|из)|Надіслано з|Trimis (?:de pe|din)) ${BEFORE_DEVICE}${DEVICE}${DEVICE_WORDS}\\.?(?:[,;]?\\s${APOLOGY})?`,
   `(?:Diese (?:Nachricht|E-Mail) wurde v|V)on mein(?:em|er) ${BEFORE_DEVICE}${DEVICE}${DEVICE_WORDS} gesendet\\.?`,
   `(?:Get|Télécharger|Obtener|Obter o|Scarica|Ottieni|Hämta|Hent|Pobierz) Outlook (?:for|pour|para|per|för|til|dla) (?:iOS|Android|Mac)`,
   `Outlook (?:für|voor) (?:iOS|Android|Mac) (?:beziehen|herunterladen|downloaden)`,
@@ -356,5 +359,6 @@ function isPhoneLine(line: string): boolean {
   return PHONES.some((pattern) => pattern.test(text));
 }
 
-/** Returns whether a text is one paragraph that mail servers or virus scanners add. */
-const isNotice = (text: string): boolean => NOTICE.test(text) && NOTICE_WORD.test(text) && !/\n\s*\n/.test(text);
+/** Returns whether a text is an apology, or one paragraph that mail servers or virus scanners add. */
+const isNotice = (text: string): boolean =>
+  APOLOGY_ONLY.test(text) || (NOTICE.test(text) && NOTICE_WORD.test(text) && !/\n\s*\n/.test(text));
