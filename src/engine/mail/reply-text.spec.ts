@@ -221,6 +221,13 @@ describe('the reply in a text', () => {
 });
 
 describe('an ambiguous text', () => {
+  it.each(['Yes, please.', 'The log says:\n\nFrom: a@x.test\nDate: today\nTo: b@x.test\n\nWhat is wrong?'])(
+    'headers below %j start a quote',
+    (own) => {
+      expect(replyParts(`${own}\n\n${OUTLOOK[0]![1]}\n\nShall I?`).reply).toBe(own);
+    },
+  );
+
   it.each([
     '12.03.2026 10:00 the following error occurred for <user@example.com>:\nFatal error 17. Please help.',
     '2026-03-12 10:00:01 Delivery to <user@example.com>:\n550 rejected\nWhat does it mean?',
@@ -262,6 +269,11 @@ describe('an ambiguous text', () => {
     'To reproduce:\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\n\nand then the server crashes. Why?',
     'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes. Why?',
     'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nand then the server crashes.\n\nWhy?',
+    'Hi,\n\nFrom: a@b.c\nDate: today\nTo: d@e.f\nSubject: test\nMessage-ID: <a@b.c>\n\nWhy?',
+    'The log says:\n\nFrom: a@x.test\nTo: b@x.test\nDate: 3 May 2026\nSubject: y\n\nWhat is wrong?',
+    'The log says:\n\n\nDate: 3 May 2026\nFrom: a@x.test\nTo: b@x.test\nSubject: y\n\nWhat is wrong?',
+    'I see this text:\n\nOn 3 May 2026 at 10:00, Ada <ada@example.com> wrote:\n\nOld text\n\nWhat is wrong?',
+    'I see this text:\n\nOn 3 May 2026 at 10:00, Ada\n<ada@example.com> wrote:\n\nOld text\n\nWhat is wrong?',
     'Date: 3 May\nFrom: Berlin\nTo: Hamburg\n\nIs that right?',
   ])('stays: %j', (text) => {
     expect(replyParts(text)).toEqual({ reply: text, signature: null });
@@ -371,6 +383,7 @@ describe('the signature of a text', () => {
     'Sent from my old address by mistake, sorry.\nThe order number is 4711.',
     'Sent from my old address by mistake, sorry.',
     'Sent from my iPhone\n\nYes, please ship it.',
+    'Sent from my iPhone\nPlease excuse typos\n\nYes, please ship it',
     'Sent from my iPhone\n\nThis e-mail is confidential.\n\nYes, please ship it.',
     'Sent from my phone will be the next order, number 4711.',
     'Sent from my desk, is much easier then my mobile phone.',

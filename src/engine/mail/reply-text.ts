@@ -160,7 +160,7 @@ const DEVICE = String.raw`(?:iPhon|iPad|iPod|Android|Samsung|Galaxy|Black[Bb]err
 /** Words after the first device: names and models, which start with a capital or a digit, and words between them. */
 const DEVICE_WORDS = String.raw`(?:\s(?:[\p{Lu}\d][^\s,;:!?]*|i(?:Phone|Pad|Pod|OS)|on|for|with|the|network|secure|email|mail|app|mobile|phone|smartphone|tablet|wireless|device|für|mit|der|pour|para|per|su|voor|för|på|no|do|de|meu|dla|pro|для|на)|,\s(?:an?\s)?${DEVICE})*`;
 /** Apology after the line that a phone adds, such as "Please excuse typos." */
-const APOLOGY = String.raw`(?:(?:[Pp]lease|[Pp]ls)\s)?(?:[Ee]xcuse|[Ff]orgive|[Pp]ardon)\s[^.?!:;]{0,60}\b(?:typos?|brevity|errors|mistakes|misspellings|autocorrect)\b[^.?!:;]{0,40}[.!]?`;
+const APOLOGY = String.raw`(?:(?:[Pp]lease|[Pp]ls)\s)?(?:[Ee]xcuse|[Ff]orgive|[Pp]ardon)\s[^.?!:;\n]{0,60}\b(?:typos?|brevity|errors|mistakes|misspellings|autocorrect)\b[^.?!:;\n]{0,40}[.!]?`;
 const APOLOGY_ONLY = new RegExp(`^${APOLOGY}$`);
 const BEFORE_DEVICE = String.raw`(?:[^.,;:!?]{0,30}[\s’'])?`;
 /** Lines that phones add at the end of a message, such as "Sent from my iPhone". */
@@ -194,17 +194,23 @@ export function replyParts(text: string): ReplyParts {
 
 /**
  * Returns the line index at which a quoted message without `>` marks starts. Such a quote extends to the end of the
- * text.
+ * text. Below a line that ends with a colon, such as "The log says:", headers or an attribution line are an example.
  */
 function quotedTailAt(lines: readonly string[]): number {
+  let above = '';
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!.trim();
     if (line === '') continue;
     if (isSeparator(line) && (!/^[-_]+$/.test(line) || hasQuotedHeaders(lines, at + 1, true))) return at;
-    const isExample = at > 0 && /[:：]\s*$/.test(lines[at - 1]!);
+    const isExample = /[:：]$/.test(above);
+    above = line;
     if (!isExample && isFirstHeader(line) && hasQuotedHeaders(lines, at, false)) return at;
     const length = introductionAt(lines, at);
-    if (length > 0 && !isFollowedByQuote(lines, at + length) && isCertain(lines.slice(at, at + length))) return at;
+    if (length === 0) continue;
+    const isQuoted = !isFollowedByQuote(lines, at + length) && isCertain(lines.slice(at, at + length));
+    if (isQuoted && !isExample) return at;
+    // The last line of a wrapped attribution line may look like an attribution line of its own.
+    if (isQuoted) at += length - 1;
   }
   return lines.length;
 }
@@ -234,6 +240,8 @@ const isFirstHeader = (line: string): boolean => FROM.has(headerName(line)) || S
 
 /** Returns whether a line may continue a list of recipients, or a line that a client wrapped. */
 function isContinuation(line: string, above: string): boolean {
+  // Clients do not quote headers such as "Message-ID", so the customer pasted the headers of a message.
+  if (/^[a-z]+-[a-z-]+:/i.test(line)) return false;
   if (/^\s|[@;]/.test(line)) return true;
   const [word = ''] = line.split(' ', 1);
   return above.length <= WRAP_COLUMNS.max && above.length + 1 + word.length > WRAP_COLUMNS.min;
