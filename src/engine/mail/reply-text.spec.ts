@@ -290,6 +290,38 @@ describe('an ambiguous text', () => {
   });
 });
 
+describe('a text of which nothing would remain', () => {
+  it.each([
+    '>100 EUR is too much',
+    '> Shall I?\n>\n> Ada',
+    `On Friday, ${ADA} wrote:\n> Shall I?`,
+    `---------- Forwarded message ---------\nFrom: ${ADA}\n\nShall I?`,
+    `${OUTLOOK[0]![1]}\n\nShall I?`,
+  ])('stays: %j', (text) => {
+    expect(replyParts(`${text}\r\n`.replaceAll('\n', '\r\n'))).toEqual({ reply: text, signature: null });
+  });
+
+  it('loses the quote if a signature remains', () => {
+    expect(replyParts(`Sent from my iPhone\n\nOn Friday, ${ADA} wrote:\n> Shall I?`)).toEqual({
+      reply: '',
+      signature: 'Sent from my iPhone',
+    });
+  });
+});
+
+describe('a line that starts with a comparison', () => {
+  it.each(['>100 EUR is too much.\n\nAda', 'Two reasons:\n>= 5 users see the error\nPlease help'])(
+    'stays: %j',
+    (text) => {
+      expect(replyParts(text)).toEqual({ reply: text, signature: null });
+    },
+  );
+
+  it('below an attribution line is left out', () => {
+    expect(replyParts(`Yes.\n\nOn Friday, ${ADA} wrote:\n\n> 5 or 6?`).reply).toBe('Yes.');
+  });
+});
+
 describe('the first line of an attribution', () => {
   it.each<[string, string]>([
     ['a date first', `On Fri, 21 Nov 2026 at 09:30, ${ADA} wrote:`],

@@ -182,14 +182,17 @@ const NOTICE_WORD = /confiden|privileged|vertraulich|riservat|vertrouwelijk|viru
 
 /**
  * Splits a message into the reply and the signature, and omits quoted messages, in linear time. Finds `>` quotes,
- * attribution lines in several languages, separators, and headers as Outlook writes them. Keeps text between quotes.
+ * attribution lines in several languages, separators, and headers as Outlook writes them. Keeps text between quotes. If
+ * neither a reply nor a signature would remain, the reply is the whole text.
  */
 export function replyParts(text: string): ReplyParts {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const { own, lastFrom } = withoutQuotes(lines.slice(0, quotedTailAt(lines)));
   const { from, text: signatureFrom } = signatureOf(own, lastFrom);
+  const reply = own.slice(0, from).join('\n').trim();
   const signature = own.slice(signatureFrom).join('\n').trim();
-  return { reply: own.slice(0, from).join('\n').trim(), signature: signature === '' ? null : signature };
+  if (signature !== '') return { reply, signature };
+  return { reply: reply === '' ? lines.join('\n').trim() : reply, signature: null };
 }
 
 /**
@@ -312,14 +315,17 @@ function isFollowedByQuote(lines: readonly string[], from: number): boolean {
 
 /**
  * Returns the lines without those that start with `>`, and without the attribution lines directly above them.
- * `lastFrom` is the index of the first line with text below the last quote that has text below it.
+ * `lastFrom` is the index of the first line with text below the last quote that has text below it. A single line such
+ * as ">100 EUR is too much" without an attribution line is a comparison.
  */
 function withoutQuotes(lines: readonly string[]): { own: string[]; lastFrom: number } {
   const own: string[] = [];
   let lastFrom = 0;
   let isBelowQuote = false;
+  const quotes = lines.filter((line) => line.startsWith('>'));
+  const isComparison = quotes.length === 1 && /^>=?\s?\d/.test(quotes[0]!);
   for (let at = 0; at < lines.length; at += 1) {
-    const isQuote = lines[at]!.startsWith('>');
+    const isQuote = lines[at]!.startsWith('>') && (isBelowQuote || !isComparison);
     const length = isQuote ? 1 : introductionAt(lines, at);
     if (isQuote || (length > 0 && isFollowedByQuote(lines, at + length))) {
       isBelowQuote = true;
