@@ -314,8 +314,8 @@ export class ReceivedMessageDetail {
 
   /**
    * Text without quoted messages and without the signature. Both are recognized by the patterns of common email
-   * clients in 20 languages, so this text may contain too much or too little. `text` is complete. Null if `text` is
-   * null.
+   * clients in 31 languages, so this text may contain too much or too little. If a message consists only of quotes,
+   * this is the whole text. `text` is complete. Null if `text` is null.
    */
   @ApiProperty({ example: 'Where is it?' })
   @CanBeNull()
