@@ -338,22 +338,109 @@ describe('reports about emails', () => {
     );
   });
 
-  it('at most a hundred reports per email are stored, so that its return path cannot fill the database', async () => {
-    const { id, from } = await delivered('flood@report.example');
-
-    for (let n = 0; n < 105; n += 5)
-      await Promise.all(
-        [0, 1, 2, 3, 4].map((more) =>
-          door.toReturnPath(from, deliveryReport({ recipient: `stranger-${n + more}@report.example` })),
-        ),
-      );
-
-    const [kept] = await sql.rows<{ count: number }>(
-      'select count(*)::int as count from mail_reports where email_id = $1',
+  /** Calls `act` for the numbers below `count`, ten at a time. */
+  async function repeat(count: number, act: (n: number) => Promise<unknown>): Promise<void> {
+    for (let n = 0; n < count; n += 10) await Promise.all(Array.from({ length: 10 }, (_, more) => act(n + more)));
+  }
+  const statesOf = (id: string) =>
+    sql.rows<{ state: string; count: number }>(
+      'select state, count(*)::int as count from mail_reports where email_id = $1 group by 1 order by 1',
       [uuidOf(id)],
     );
-    expect(kept?.count).toBeGreaterThanOrEqual(100);
-    expect(kept?.count).toBeLessThan(105);
+
+  it('at most a hundred reports per email are kept, so that its return path cannot fill the database', async () => {
+    const { id, from } = await delivered('flood@report.example');
+
+    // Posthorn rejects a report while a hundred are waiting.
+    await repeat(130, (n) =>
+      until(
+        () =>
+          door.toReturnPath(from, deliveryReport({ recipient: `stranger-${n}@report.example` })).then(
+            () => true,
+            () => false,
+          ),
+        (isTaken) => isTaken,
+        WITHIN_MS,
+      ),
+    );
+
+    await until(
+      () => statesOf(id),
+      ([unmatched, ...others]) => unmatched?.count === 100 && others.length === 0,
+      WITHIN_MS,
+    );
+  });
+
+  it('forged: reports that quote a Message-ID do not prevent a genuine bounce of the same email; the newest are kept', async () => {
+    const { id, raw, from } = await delivered('victim@crowd.example');
+    const messageId = /^Message-ID: .*$/im.exec(raw)?.[0] ?? '';
+
+    await repeat(120, (n) =>
+      door.toOperator(
+        deliveryReport({ recipient: 'victim@crowd.example', status: `5.1.${n}`, returned: `${messageId}\r\n` }),
+      ),
+    );
+    await repeat(10, (n) =>
+      door.toOperator(
+        `Subject: away ${n}\r\nAuto-Submitted: auto-replied\r\n${messageId.replace('Message-ID', 'In-Reply-To')}\r\n\r\nAway.`,
+      ),
+    );
+    await until(
+      () => sql.rows(`select 1 from mail_reports where state = 'waiting'`),
+      (rows) => rows.length === 0,
+      WITHIN_MS,
+    );
+    await door.toReturnPath(from, deliveryReport({ recipient: 'victim@crowd.example' }));
+
+    await emailIn(server, id, 'bounced');
+    await until(
+      () => statesOf(id),
+      (rows) => rows.every(({ state }) => state !== 'waiting'),
+      WITHIN_MS,
+    );
+    expect(await statesOf(id)).toEqual([
+      { state: 'recorded', count: 1 },
+      { state: 'untrusted', count: 100 },
+    ]);
+  });
+
+  const addStrangers = (count: number, state: string) =>
+    sql.rows(
+      `insert into mail_reports (id, source, recipient, envelope_from, received_from, digest, raw, size_bytes,
+         received_at, expires_at, state, due_at, failures)
+       select id, 'smtp', 'abuse@posthorn.example', '', '192.0.2.66', uuid_send(id), '', 0, now(),
+         now() + interval '1 day', $2, now() + interval '1 day', 0
+       from (select overlay(gen_random_uuid()::text placing '00000000' from 1)::uuid as id
+         from generate_series(1, $1)) ids`,
+      [count, state],
+    );
+  const strangers = async (): Promise<number> =>
+    (
+      await sql.rows<{ count: number }>('select count(*)::int as count from mail_reports where environment_id is null')
+    )[0]?.count ?? 0;
+
+  it('junk to the addresses of the operator does not prevent a complaint; the newest 10,000 are kept', async () => {
+    const { id, raw } = await delivered('angry@crowd.example');
+    await addStrangers(10_150, 'unmatched');
+
+    await door.toOperator(abuseReport(raw));
+
+    await emailIn(server, id, 'complained');
+    await until(strangers, (count) => count === 10_000, WITHIN_MS);
+    await sql.rows(`delete from mail_reports where received_from = '192.0.2.66'`);
+  });
+
+  it('451: while a thousand reports to the operator are waiting; a bounce at a return path is taken', async () => {
+    const { id, from } = await delivered('gone@crowd.example');
+    await addStrangers(1_000, 'waiting');
+
+    await expect(door.toOperator(deliveryReport({ recipient: 'late@crowd.example' }))).rejects.toMatchObject({
+      type: 'unavailable',
+    });
+    await door.toReturnPath(from, deliveryReport({ recipient: 'gone@crowd.example' }));
+
+    await emailIn(server, id, 'bounced');
+    await sql.rows(`delete from mail_reports where received_from = '192.0.2.66'`);
   });
 
   it('two processes, one of them killed: every report is recorded exactly once', async () => {

@@ -38,8 +38,8 @@ export abstract class IncomingReports {
 
   /**
    * Stores a report, and resolves once the report is committed. `raw` is the received message, at most `BYTES_MAX`. A
-   * report is stored only once, even if the sender misses the reply and sends it again. Throws while storage is
-   * unavailable.
+   * report is stored only once, even if the sender misses the reply and sends it again. Throws 503 while storage is
+   * unavailable or too many reports are waiting.
    */
   abstract accept(report: IncomingReport, raw: Buffer): Promise<void>;
 }

@@ -11,7 +11,7 @@ export class FeedbackMetrics {
   constructor(metrics: Metrics, store: ReportsStore) {
     this.takenTotal = metrics.counter(
       'mail_reports_taken_total',
-      'Reports about mail that arrived: kept, repeated, or full if there were too many of the same kind.',
+      'Reports about mail that arrived: kept, repeated, or full if too many of the same kind were waiting.',
       ['source', 'outcome'],
     );
     this.settledTotal = metrics.counter(

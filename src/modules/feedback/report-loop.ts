@@ -43,6 +43,7 @@ export class ReportLoop implements OnModuleInit {
   async process(): Promise<LoopDelay | undefined> {
     const claimed = await this.store.claim(CLAIM_SECONDS, TURN_MAX, TURN_OF_ONE_MAX);
     for (const report of claimed) await this.look(report);
+    if (claimed.some(({ environmentId }) => environmentId === null)) await this.store.dropUnmatched();
     return claimed.length > 0 ? { restMs: 0 } : undefined;
   }
 

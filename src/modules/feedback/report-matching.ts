@@ -55,11 +55,11 @@ export class ReportMatching {
     const report = readReport(raw, claimed.envelopeFrom === '');
     const found = await this.find(claimed, report);
     const of = { environmentId: found?.environmentId ?? null, emailId: found?.emailId ?? null, kind: report.kind };
+    const untrusted = { ...of, state: 'untrusted', reason: 'not_proven' } as const;
+    if (found?.proof === 'none') return untrusted;
     if (report.kind === 'auto-reply') return { ...of, state: 'ignored', reason: 'auto_reply' };
     if (report.kind === 'other') return { ...of, state: found === null ? 'unmatched' : 'ignored', reason: 'no_report' };
     if (found === null) return { ...of, state: 'unmatched', reason: 'email_unknown' };
-    const untrusted = { ...of, state: 'untrusted', reason: 'not_proven' } as const;
-    if (found.proof === 'none') return untrusted;
     const recipients = await this.emails.recipientsOf(found.environmentId, found.emailId);
     if (recipients === null) return { ...of, state: 'unmatched', reason: 'email_gone' };
     const { facts, isOfStrangers } = reportedFacts(report, provenOf(found, recipients));

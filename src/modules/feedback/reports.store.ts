@@ -68,9 +68,14 @@ export interface ReportFilter {
 }
 
 const KEPT_DAYS = 30;
-/** Maximum number of stored reports about one email. */
+/**
+ * Maximum number of waiting reports to the return path of one email, of its `untrusted` reports, and of its other
+ * processed reports. Each has its own limit, so that reports without proof never displace proven ones.
+ */
 const OF_ONE_EMAIL_MAX = 100;
-/** Maximum number of stored reports that were not sent to the return path of an email. */
+/** Maximum number of waiting reports to an address of the operator. Below the number of due reports that CLAIM reads. */
+const WAITING_OF_NOBODY_MAX = 1_000;
+/** Maximum number of processed reports that match no email. */
 const OF_NOBODY_MAX = 10_000;
 const SWEEP_STEP = 200;
 
@@ -79,8 +84,8 @@ const COLUMNS = `
   size_bytes as "sizeBytes", received_at as "receivedAt", expires_at as "expiresAt", state, kind, reason`;
 
 /**
- * Builds a statement that inserts a report if the SQL condition `room` is true. Uses mail_reports_email_idx and
- * mail_reports_digest_idx.
+ * Builds a statement that inserts a report if the SQL condition `room` is true. Uses mail_reports_email_idx or
+ * mail_reports_due_at_idx, and mail_reports_digest_idx.
  */
 const insert = (name: string, room: string): Statement => ({
   name,
@@ -97,12 +102,15 @@ const insert = (name: string, room: string): Statement => ({
 });
 
 const room = (of: string, max: number): string =>
-  `(select count(*) from (select from mail_reports where ${of} limit ${max}) kept) < ${max}`;
+  `(select count(*) from (select from mail_reports where state = 'waiting' and ${of} limit ${max}) kept) < ${max}`;
 const INSERT_OF_EMAIL = insert(
   'mail_reports_insert_of_email',
   room('environment_id = $2::int and email_id = $3::uuid', OF_ONE_EMAIL_MAX),
 );
-const INSERT_OF_NOBODY = insert('mail_reports_insert_of_nobody', room('environment_id is null', OF_NOBODY_MAX));
+const INSERT_OF_NOBODY = insert(
+  'mail_reports_insert_of_nobody',
+  room(`environment_id is null and source = 'smtp'`, WAITING_OF_NOBODY_MAX),
+);
 /** Inserts without a limit, because only a provider can sign these notifications. */
 const INSERT_SIGNED = insert('mail_reports_insert_signed', 'true');
 
@@ -141,9 +149,29 @@ export const REPORT_IN_MS = `select extract(epoch from due_at - now()) * 1000 fr
 
 /** Uses mail_reports_pkey. */
 const RAW: Statement = { name: 'mail_reports_raw', text: 'select raw from mail_reports where id = $1' };
+/**
+ * Stores the result, and deletes the oldest reports of the email above the limit. Uses mail_reports_pkey and
+ * mail_reports_email_idx.
+ */
 const SETTLE: Statement = {
   name: 'mail_reports_settle',
-  text: `update mail_reports set state = $2, kind = $3, reason = $4, environment_id = $5, email_id = $6 where id = $1 and state = 'waiting'`,
+  text: `
+    with surplus as (
+      delete from mail_reports where id in (
+        select id from mail_reports
+        where environment_id = $5 and email_id = $6 and id <> $1 and state <> 'waiting'
+          and (state = 'untrusted') = ($2 = 'untrusted')
+        order by id desc offset ${OF_ONE_EMAIL_MAX - 1})
+    )
+    update mail_reports set state = $2, kind = $3, reason = $4, environment_id = $5, email_id = $6 where id = $1 and state = 'waiting'`,
+};
+/** Deletes the oldest processed reports that match no email. Reads mail_reports_environment_idx in descending order. */
+const DROP_UNMATCHED: Statement = {
+  name: 'mail_reports_drop_unmatched',
+  text: `
+    delete from mail_reports where id in (
+      select id from mail_reports where environment_id is null and state <> 'waiting'
+      order by id desc offset ${OF_NOBODY_MAX} limit ${SWEEP_STEP})`,
 };
 const AGAIN: Statement = {
   name: 'mail_reports_again',
@@ -193,8 +221,8 @@ export class ReportsStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores a report in a separate commit. Returns `full` if too many reports about the same email, or about no known
-   * email, are stored.
+   * Stores a report in a separate commit. Returns `full` if too many reports to the same return path, or to the
+   * operator, are waiting.
    */
   async insert(report: NewReport): Promise<'kept' | 'repeated' | 'full'> {
     const { id, environmentId, emailId, source, recipient, envelopeFrom, receivedFrom, digest, raw } = report;
@@ -224,8 +252,14 @@ export class ReportsStore {
     return row?.raw ?? null;
   }
 
+  /** Stores the result of a report. Keeps only the newest processed reports of its email. */
   async settle(id: Id, { state, kind, reason, environmentId, emailId }: Settled): Promise<void> {
     await this.database.query(SETTLE, [id, state, kind, reason, environmentId, emailId]);
+  }
+
+  /** Keeps only the newest of the processed reports that match no email. */
+  async dropUnmatched(): Promise<void> {
+    await this.database.query(DROP_UNMATCHED);
   }
 
   async again(id: Id, seconds: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { unavailable } from '#kernel/errors.js';
 import { Ids } from '#kernel/ids.js';
 import { type IncomingReport, IncomingReports } from '#modules/email/contract.js';
 import { FeedbackMetrics } from './feedback.metrics.js';
@@ -10,8 +11,6 @@ const TEXT_MAX = 512;
 /** Stores each report in a separate commit. ReportLoop processes it later. */
 @Injectable()
 export class StoredReports extends IncomingReports {
-  private readonly logger = new Logger('MailReports');
-
   constructor(
     private readonly store: ReportsStore,
     private readonly metrics: FeedbackMetrics,
@@ -36,8 +35,8 @@ export class StoredReports extends IncomingReports {
     });
     this.metrics.taken('smtp', outcome);
     if (outcome === 'full')
-      this.logger.warn(
-        `A report from ${client} was dropped: there are already too many ${of.environmentId === null ? 'of no email' : 'of the same email'}.`,
+      throw unavailable(
+        `Too many reports ${of.environmentId === null ? 'to the operator' : 'about the same email'} are waiting.`,
       );
   }
 
