@@ -2,6 +2,7 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import { addressSet, ipAddress } from '#engine/ip-ranges.js';
 import type { SmtpAnswer } from '#modules/inbox/contract.js';
 import type { Conversation, Conversations, Ending } from './conversations.js';
+import { unstuffByChunk } from './dot-unstuffing.js';
 
 export type SmtpConnection = SMTPServer['connections'] extends Set<infer C> ? C : never;
 
@@ -36,7 +37,8 @@ const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
  * - Posthorn's own enhanced status codes (smtp-server has only one for each reply code),
  * - quoted local parts (RFC 5321, section 4.1.2),
  * - 555 for unknown parameters (RFC 5321, section 4.1.1.11),
- * - replies to clients that have ended their side of the connection.
+ * - replies to clients that have ended their side of the connection,
+ * - backpressure and little CPU time for lines that begin with a dot.
  *
  * It overrides internal methods of the library. test/api/smtp-*.e2e-spec.ts fail if the library no longer calls them.
  */
@@ -63,6 +65,7 @@ export class BoundedServer extends SMTPServer {
     this.countCommands(connection, conversation);
     this.readQuotedAddresses(connection);
     this.rejectUnknownParameters(connection);
+    this.unstuffByChunk(connection);
     this.answerHalfOpen(connection);
   }
 
@@ -152,6 +155,13 @@ export class BoundedServer extends SMTPServer {
       connection._socket.allowHalfOpen = false;
       return endAfter(create()).once('pipe', (socket: ServerSocket) => (socket.allowHalfOpen = true));
     };
+  }
+
+  private unstuffByChunk(connection: SmtpConnection): void {
+    if (connection._parser) unstuffByChunk(connection._parser);
+    // STARTTLS creates another parser.
+    const create = connection._createParser.bind(connection);
+    connection._createParser = () => unstuffByChunk(create());
   }
 
   private countCommands(connection: SmtpConnection, conversation: Conversation): void {
