@@ -31,12 +31,6 @@ type Callback = (error?: Error | null) => void;
 type DataCallback = (error?: Error | null, text?: string) => void;
 type LoginCallback = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void;
 
-interface Login {
-  /** The API key. It is checked again before each message, so that a revoked key sends no more. */
-  key: string;
-  tenant: Tenant;
-}
-
 /** Number of failed logins after which the connection is closed. */
 const FAILURES_MAX = 3;
 /**
@@ -80,7 +74,8 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
   private readonly logger = new Logger('Submission');
   private readonly conversations: Conversations;
   private readonly name: string;
-  private readonly logins = new WeakMap<Conversation, Login>();
+  /** API keys. Each is checked again before a message and after it, so that a revoked key sends no more. */
+  private readonly keys = new WeakMap<Conversation, string>();
   private readonly large = new KeyedSemaphore(LARGE_AT_ONCE);
   private readonly listeners: PortListener[] = [];
 
@@ -186,7 +181,7 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
   /** Discards the login when STARTTLS is complete: a login before TLS does not count (RFC 3207, section 4.2). */
   private secured(session: SMTPServerSession, callback: Callback): void {
     const conversation = this.conversationOf(session);
-    if (conversation !== null) this.logins.delete(conversation);
+    if (conversation !== null) this.keys.delete(conversation);
     session.disabledCommands = this.commandsDisabledFor(session);
     callback();
   }
@@ -208,8 +203,8 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
     const conversation = this.conversationOf(session);
     if (conversation === null) return callback(refusal(FAILED));
     try {
-      const { tenant, keyId } = await this.login.check(password ?? '', session.remoteAddress);
-      this.logins.set(conversation, { key: password ?? '', tenant });
+      const { keyId } = await this.login.check(password ?? '', session.remoteAddress);
+      this.keys.set(conversation, password ?? '');
       this.metrics.loggedIn('accepted');
       callback(null, { user: keyId });
     } catch (error) {
@@ -224,16 +219,13 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
   /** Checks the API key when a client sends MAIL. Returns null or an error. An invalid key requires a new login. */
   private async begin(session: SMTPServerSession): Promise<Error | null> {
     const conversation = this.conversationOf(session);
-    const login = conversation && this.logins.get(conversation);
-    if (!login) return refusal(mayLogIn(session) ? NOT_LOGGED_IN : this.needsTls());
+    const key = conversation && this.keys.get(conversation);
+    if (!key) return refusal(mayLogIn(session) ? NOT_LOGGED_IN : this.needsTls());
     try {
-      login.tenant = (await this.login.admit(login.key, session.remoteAddress)).tenant;
+      await this.login.admit(key, session.remoteAddress);
       return null;
     } catch (error) {
-      const answer = messageReply(error);
-      // Deletes the user, because smtp-server would otherwise refuse another login on this connection.
-      if (answer.code === 535) delete session.user;
-      return refusal(answer);
+      return refusal(loggedOut(session, messageReply(error)));
     }
   }
 
@@ -255,10 +247,10 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
 
   private async take(stream: SMTPServerDataStream, session: SMTPServerSession, callback: DataCallback): Promise<void> {
     const conversation = this.conversationOf(session);
-    const login = conversation && this.logins.get(conversation);
-    if (!login) return callback(refusal(NOT_LOGGED_IN));
+    const key = conversation && this.keys.get(conversation);
+    if (!key) return callback(refusal(NOT_LOGGED_IN));
     try {
-      const answer = await this.receive(stream, session, conversation, login.tenant);
+      const answer = loggedOut(session, await this.receive(stream, session, conversation, key));
       if (answer.code < 300) this.conversations.delivered(conversation);
       callback(answer.code < 300 ? null : refusal(answer), `${answer.enhanced} ${answer.text}`);
     } catch (error) {
@@ -275,8 +267,9 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
     conversation: Conversation,
-    tenant: Tenant,
+    key: string,
   ): Promise<SmtpAnswer> {
+    const tenant = async (): Promise<Tenant> => (await this.login.check(key, session.remoteAddress)).tenant;
     const recipients = session.envelope.rcptTo
       .map(({ address }) => parseMailbox(address, 'international'))
       .filter((mailbox): mailbox is Mailbox => !isRefused(mailbox));
@@ -293,7 +286,11 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
   }
 
   /** Stores a message and returns the reply. A large message, spooled to a file, waits until there is memory for it. */
-  private async store(spooled: Spooled, recipients: readonly Mailbox[], tenant: Tenant): Promise<SmtpAnswer> {
+  private async store(
+    spooled: Spooled,
+    recipients: readonly Mailbox[],
+    tenant: () => Promise<Tenant>,
+  ): Promise<SmtpAnswer> {
     if (spooled.whole !== null) return this.answerOf(tenant, recipients, spooled.whole);
     const answer = await this.large.run('', LARGE_WAIT_MS_MAX, async () =>
       this.answerOf(tenant, recipients, await buffer(spooled.read())),
@@ -301,9 +298,14 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
     return answer ?? BUSY;
   }
 
-  private async answerOf(tenant: Tenant, recipients: readonly Mailbox[], raw: Buffer): Promise<SmtpAnswer> {
+  /** `tenant` checks the API key, which may have been revoked since MAIL, and rejects if it is invalid. */
+  private async answerOf(
+    tenant: () => Promise<Tenant>,
+    recipients: readonly Mailbox[],
+    raw: Buffer,
+  ): Promise<SmtpAnswer> {
     try {
-      const { id } = await this.emails.accept(tenant, recipients, raw);
+      const { id } = await this.emails.accept(await tenant(), recipients, raw);
       return { code: 250, enhanced: '2.0.0', text: showId('evt', id) };
     } catch (error) {
       const answer = messageReply(error);
@@ -320,4 +322,10 @@ export class SubmissionListener implements OnApplicationBootstrap, BeforeApplica
 /** Returns whether a login is encrypted, or does not leave this machine. */
 function mayLogIn({ secure, remoteAddress }: SMTPServerSession): boolean {
   return secure || LOOPBACK.test(remoteAddress);
+}
+
+/** Returns the reply. After 535, removes the user, because smtp-server would otherwise refuse another login. */
+function loggedOut(session: SMTPServerSession, answer: SmtpAnswer): SmtpAnswer {
+  if (answer.code === 535) delete session.user;
+  return answer;
 }

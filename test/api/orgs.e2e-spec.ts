@@ -4,6 +4,8 @@ import { as, createKey, expectRefusal } from './answers.js';
 import { until } from './polling.js';
 import { expectStatus, openSql, type Sql, startTargets, type Targets, uuidOf } from './scene.js';
 import { PlainBrowser } from './signing-in.js';
+import { smtpPortOf, SmtpTalk } from './smtp-client.js';
+import { loggedIn, submissionPortOf } from './submitting.js';
 
 const OPERATOR_KEY = 'an-operator-key-of-more-than-32-characters';
 const ENDED_WITHIN_MS = 5_000;
@@ -94,6 +96,44 @@ describe('organizations, managed by the operator', () => {
     await plain.stop();
 
     for (const answer of answers) expectRefusal(answer, 401);
+  });
+
+  it('550 and 535: mail that ends after the removal of its organization is neither received nor sent', async () => {
+    const mailing = await startServer({
+      ...server.env,
+      EMAIL_TRANSPORT: 'capture:',
+      PLATFORM_DOMAIN: 'posthorn.example',
+      SMTP_PORT: '0',
+      SUBMISSION_PORT: '0',
+      LOG_LEVEL: 'info',
+    });
+    try {
+      const made = await make();
+      const alias = { kind: 'platform', localPart: 'theirs', destinationIds: [], forward_to: ['them@else.example'] };
+      const { address } = expectStatus(await mailing.api('POST', '/v1/aliases', alias, as(made.test_key)), 201).json;
+      const receiving = await SmtpTalk.greeted(smtpPortOf(mailing));
+      const submission = await loggedIn(await submissionPortOf(mailing, 'without STARTTLS'), made.test_key);
+      for (const talk of [receiving, submission]) {
+        await talk.say('MAIL FROM:<ada@theirs.example>');
+        expect(await talk.say(`RCPT TO:<${address}>`)).toMatch(/^250 /);
+        expect(await talk.say('DATA')).toMatch(/^354 /);
+        talk.write('From: ada@theirs.example\r\nTo: you@theirs.example\r\nSubject: Late\r\n');
+      }
+
+      expectStatus(await operate('DELETE', `/v1/orgs/${made.id}`), 204);
+      await until(
+        () => mailing.api('GET', '/v1/org', undefined, as(made.test_key)),
+        ({ status }) => status === 401,
+        ENDED_WITHIN_MS,
+      );
+
+      expect(await receiving.say('\r\nLate\r\n.')).toMatch(/^550 5\.1\.1 /);
+      expect(await submission.say('\r\nLate\r\n.')).toMatch(/^535 5\.7\.8 .*revoked/);
+      receiving.close();
+      submission.close();
+    } finally {
+      await mailing.stop();
+    }
   });
 
   it('204: removal ends all access on every node within five seconds, and erases the configuration', async () => {
