@@ -62,7 +62,7 @@ export class SubmissionLogin {
     if (allowed) return new ApiError('unauthenticated', NO_KEY);
     return new ApiError(
       'rate_limited',
-      `Too many failed logins from this address. Try again in ${retryAfterSeconds} s.`,
+      `Too many failed logins from this address, this one included. A valid key is accepted at any time.`,
       {},
       retryAfterSeconds,
     );
