@@ -72,7 +72,7 @@ export class ForwardAddresses {
       throw conflict(
         mode === 'test'
           ? `At most ${NEW_MAX} forward addresses can be added to a test environment in a day. Wait, or use earlier ones.`
-          : `At most ${NEW_MAX} forward addresses of an environment can await confirmation. Remove some, or wait.`,
+          : `At most ${NEW_MAX} forward addresses of an environment can await confirmation. An address that you remove counts for a day after its request.`,
         { limit: NEW_MAX },
       );
   }
