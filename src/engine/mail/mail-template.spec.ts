@@ -126,6 +126,10 @@ describe('a rendered template', () => {
     },
   );
 
+  it('renders the length of a list', () => {
+    expect(rendered('{{list.length}}{{#list.length}} items{{/list.length}}', { list: ['a', 'b'] })).toBe('2 items');
+  });
+
   it('reads a variable that is called __proto__ as data', () => {
     expect(rendered('{{__proto__.a}}', JSON.parse('{"__proto__": {"a": "own"}}') as Record<string, unknown>)).toBe(
       'own',
