@@ -38,7 +38,7 @@ const DIFFERENCES: Readonly<Record<string, { fields: (keyof Compared)[]; reason:
   'malformed/012': { fields: ['files'], reason: OUTER_BOUNDARY },
   'malformed/016': { fields: ['text', 'files'], reason: OUTER_BOUNDARY },
   'malformed/017': { fields: ['text', 'files'], reason: `Without a semicolon, there is no parameter. ${NO_BOUNDARY}` },
-  'malformed/019': { fields: ['text'], reason: BLANK_TEXT },
+  'malformed/019': { fields: ['text'], reason: 'Without an empty line, the text begins at a line that is no header.' },
   'malformed/020': { fields: ['text', 'html'], reason: FIRST_TYPE },
   'malformed/021': { fields: ['text', 'html'], reason: FIRST_TYPE },
   'rfc/000': { fields: ['files'], reason: BASE64 },
