@@ -35,7 +35,7 @@ export function decodeWords(
 }
 
 /** A piece of a parameter that is split over several parameters (RFC 2231). Each character stands for one byte. */
-export interface ParameterSegment {
+interface ParameterSegment {
   value: string;
   /** True if the name of the segment ends with an asterisk. Only such a segment contains percent-encoded bytes. */
   isEncoded: boolean;
