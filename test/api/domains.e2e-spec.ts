@@ -286,6 +286,23 @@ describe('domains', () => {
       }
     });
 
+    it('200: an optional record is pending until it is published, and failed if it is lost later', async () => {
+      const domain = await scene.create('email-send');
+      scene.publish(recordsOf(domain, 'ownership', 'dkim'));
+
+      const never = await scene.verify(domain.id);
+      scene.publish(recordsOf(domain, 'dmarc'));
+      const published = await scene.verify(domain.id);
+      scene.withdraw(recordsOf(domain, 'dmarc'));
+      await scene.verify(domain.id);
+      const lost = await scene.verify(domain.id);
+
+      expect(never).toMatchObject({ state: 'verified' });
+      expect(statusesOf(never)).toMatchObject({ mail_from: 'pending', spf: 'pending', dmarc: 'pending' });
+      expect(statusesOf(published)).toMatchObject({ mail_from: 'pending', spf: 'pending', dmarc: 'verified' });
+      expect(statusesOf(lost)).toMatchObject({ mail_from: 'pending', spf: 'pending', dmarc: 'failed' });
+    });
+
     it('200: accepts a flattened CNAME and quoted strings, but not the token of an earlier attempt', async () => {
       const domain = await scene.create('email-send');
       const [row] = await scene.sql.rows<{ public_key: string }>(

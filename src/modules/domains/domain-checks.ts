@@ -8,7 +8,7 @@ import { SystemEvents } from '#modules/system-events/contract.js';
 import { DomainKeys } from './domain-keys.js';
 import { DomainRecords, type JudgedDnsRecord } from './domain-records.js';
 import { judgedKey } from './domain-view.js';
-import type { DomainEntity } from './domains.entities.js';
+import type { DomainEntity, StoredJudgement } from './domains.entities.js';
 import { type DomainPlace, DomainsStore } from './domains.store.js';
 
 /**
@@ -92,7 +92,7 @@ export class DomainChecks {
       isReturnPathSeen:
         returnPath.length > 0 &&
         returnPath.every(({ verdict }) => verdict === 'right' || (verdict === 'unanswered' && row.isReturnPathSeen)),
-      judged: Object.fromEntries(judged.map((each) => [judgedKey(each), { verdict: each.verdict, error: each.error }])),
+      judged: Object.fromEntries(judged.map((each) => [judgedKey(each), toStore(each, row)])),
       checks,
       checkedAt: new Date(nowMs),
       nextCheckAt: new Date(nowMs + restMs(after, checks, this.clock.random())),
@@ -154,6 +154,11 @@ export function columnsOf({
 }: DomainStanding): Pick<DomainEntity, 'state' | 'isSending' | 'isReceiving' | 'missingSeconds' | 'missingSeenAt'> {
   const missingSeenAt = missingSeenAtMs === null ? null : new Date(missingSeenAtMs);
   return { state, isSending, isReceiving, missingSeconds: Math.round(missingMs / 1_000), missingSeenAt };
+}
+
+function toStore({ verdict, error, ...record }: JudgedDnsRecord, { judged }: DomainEntity): StoredJudgement {
+  const before = judged[judgedKey(record)];
+  return { verdict, error, wasRight: [verdict, before?.verdict].includes('right') || before?.wasRight === true };
 }
 
 /** Returns the selectors whose key records are correct. */

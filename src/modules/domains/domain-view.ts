@@ -1,8 +1,8 @@
 import type { DnsRecord } from '#engine/mail/dns-records.js';
 import type { DomainState } from '#engine/mail/domain-state.js';
-import type { DomainDkimKeyEntity, DomainEntity } from './domains.entities.js';
+import type { DomainDkimKeyEntity, DomainEntity, StoredJudgement } from './domains.entities.js';
 
-/** State of a DNS record. `failed` means that the record is wrong or has been missing for too long. */
+/** State of a DNS record. `failed` means that the record is wrong, lost, or has been missing for too long. */
 export type RecordStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
 export type RecordView = DnsRecord & { status: RecordStatus; error: string | null };
@@ -23,13 +23,17 @@ export function viewOf({ row, keys }: Pick<DomainView, 'row' | 'keys'>, records:
     row,
     keys,
     records: records.map((each) => {
-      const { verdict, error } = row.judged[judgedKey(each)] ?? { verdict: null, error: null };
-      return { ...each, status: statusOf(verdict, row.state), error };
+      const judged = row.judged[judgedKey(each)] ?? { verdict: null, error: null };
+      return { ...each, status: statusOf(judged, row.state, each.required), error: judged.error };
     }),
   };
 }
 
-function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, state: DomainState): RecordStatus {
+function statusOf(
+  { verdict, wasRight }: Pick<StoredJudgement, 'wasRight'> & { verdict: StoredJudgement['verdict'] | null },
+  state: DomainState,
+  isRequired: boolean,
+): RecordStatus {
   switch (verdict) {
     case 'right':
       return 'verified';
@@ -37,9 +41,10 @@ function statusOf(verdict: DomainEntity['judged'][string]['verdict'] | null, sta
       return 'temporary_failure';
     case 'wrong':
       return 'failed';
-    // A missing record is normal while the customer is still publishing records. Later, it is a failure.
+    // A missing record is normal while the customer is still publishing records. Later, it is a failure, except for an
+    // optional record that never existed.
     case 'missing':
-      return state === 'pending-dns' ? 'pending' : 'failed';
+      return state !== 'pending-dns' && (isRequired || wasRight === true) ? 'failed' : 'pending';
     case null:
       return 'pending';
   }

@@ -5,6 +5,9 @@ import type { Reputation, ReputationCause, ReputationThresholds } from '#engine/
 import type { DomainState } from '#engine/mail/domain-state.js';
 import type { Id } from '#kernel/ids.js';
 
+/** Result of the last check of a record, and whether any check found the record correct. */
+export type StoredJudgement = Judgement & { wasRight?: boolean };
+
 /** A customer's domain. */
 @Entity('domains')
 @Check('domains_kind_check', `kind in ('webhook', 'email', 'email-send')`)
@@ -57,7 +60,7 @@ export class DomainEntity {
    * ph1._domainkey.example.com`.
    */
   @Column('jsonb')
-  judged: Record<string, Judgement>;
+  judged: Record<string, StoredJudgement>;
 
   /** Seconds for which required records have been missing without interruption. Excludes time without DNS responses. */
   @Column('int', { name: 'missing_seconds' })
