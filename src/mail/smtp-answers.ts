@@ -51,21 +51,19 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
     );
     return { ...read, report: { ...read.report, isUnreachable: true } };
   }
-  if (error.rejectedErrors !== undefined && error.rejectedErrors.length > 0) {
-    return merged(recipients.map((address) => refusedAtRcpt(address, error) ?? answer(address, 'rcpt', '', 0, 1)));
-  }
   const text = error.response ?? sentenceOf(error);
+  const others = recipients.filter((address) => refusedAtRcpt(address, error) === null).length;
   return merged(
-    recipients.map((address) => answer(address, stageOf(error), text, error.responseCode ?? 0, recipients.length)),
+    recipients.map(
+      (address) =>
+        refusedAtRcpt(address, error) ?? answer(address, stageOf(error), text, error.responseCode ?? 0, others),
+    ),
   );
 }
 
-/**
- * Returns the report for the reply with which the server closed a reused connection. The reply concerns every
- * recipient.
- */
-export function readClosing(recipients: readonly string[], reply: string): ReadAnswers {
-  return merged(recipients.map((address) => answer(address, 'mail', reply, 421, recipients.length)));
+/** Returns whether nodemailer's pool replaced the error that ended the connection. */
+export function isDropped({ message }: Error): boolean {
+  return NEVER_TAKEN.test(message);
 }
 
 /** Returns the report for a message that was not sent, because no connection slot became free in time. */
@@ -82,7 +80,9 @@ export function notSent(recipients: readonly string[], text: string, retryAfterM
 
 function refusedAtRcpt(address: string, { rejectedErrors = [] }: SmtpAnswers): Answer | null {
   const refused = rejectedErrors.find(({ recipient }) => recipient?.toLowerCase() === address.toLowerCase());
-  return refused === undefined ? null : answer(address, 'rcpt', refused.response ?? '', refused.responseCode ?? 0, 1);
+  const { response = '', responseCode = 0 } = refused ?? {};
+  // nodemailer counts a 354 to RCPT as a refusal. Such a reply belongs to another command.
+  return responseCode < 400 ? null : answer(address, 'rcpt', response, responseCode, 1);
 }
 
 interface Answer {
@@ -118,7 +118,7 @@ function isBeforeAnyMessage(error: Error & SmtpAnswers): boolean {
     error instanceof DialFailed ||
     BEFORE_ANY_MESSAGE.has(error.code ?? '') ||
     SETUP_TIMEOUTS.has(error.timeoutType ?? '') ||
-    NEVER_TAKEN.test(error.message) ||
+    isDropped(error) ||
     isHandshake(error)
   );
 }

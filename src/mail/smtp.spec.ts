@@ -376,26 +376,57 @@ describe('smtp:', () => {
     expect(outcomes).toEqual(['deferred', 'deferred', 'accepted']);
   });
 
-  it.each<[string, string]>([
-    ['MAIL FROM', '421 4.7.0 Too many messages, try again in 5 minutes'],
-    ['RCPT TO', '421-4.7.0 Too many messages,\r\n421 4.7.0 try again in 5 minutes'],
-  ])('keeps the text of a 421 to %s on a reused connection', async (command, reply) => {
-    let messages = 0;
-    const { port } = await scripted((line) => {
-      if (line === '.') messages += 1;
-      return messages > 0 && line.startsWith(command) ? reply : usual()(line);
-    });
-    const transport = transportTo({ port });
+  const fresh = false;
+  const reused = true;
+  const connections = [
+    [fresh, 'PIPELINING'],
+    [fresh, 'HELP'],
+    [reused, 'PIPELINING'],
+    [reused, 'HELP'],
+  ] as const;
 
-    const [first, second] = [await transport.submit(SUBMISSION), await transport.submit(SUBMISSION)];
+  it.each(connections)(
+    'reads the text of a 421, and each reply to RCPT before it (reused: %s, %s)',
+    async (isReused, extension) => {
+      for (const command of ['MAIL FROM', 'RCPT TO', 'DATA', '.']) {
+        let isClosing = !isReused;
+        const { port } = await scripted((line) => {
+          if (line.startsWith('RCPT TO:<no@')) return '550 5.1.1 User unknown';
+          if (isClosing && line.startsWith(command)) return '421-4.7.0 Too many messages,\r\n421 4.7.0 in 5 minutes';
+          return usual({ EHLO: `250-relay\r\n250 ${extension}` })(line);
+        });
+        const transport = transportTo({ port });
+        if (isReused) await transport.submit(SUBMISSION);
+        isClosing = true;
 
-    expect(first).toMatchObject({ replies: [{ outcome: 'accepted' }] });
-    expect(second).toMatchObject({
-      isUnreachable: false,
-      retryAfterMs: 300_000,
-      replies: [{ outcome: 'deferred', code: 421, enhanced: '4.7.0' }],
-    });
-    expect(second.replies[0]?.text).toContain('try again in 5 minutes');
+        const recipients = ['no@example.org', 'b@example.org'];
+        const { replies, ...report } = await transport.submit({ ...SUBMISSION, recipients });
+
+        const closing = {
+          outcome: 'deferred',
+          code: 421,
+          enhanced: '4.7.0',
+          text: expect.stringContaining('5 minutes'),
+        };
+        expect([command, report, ...replies]).toMatchObject([
+          command,
+          { isUnreachable: false, retryAfterMs: 300_000 },
+          command === 'MAIL FROM' ? closing : { outcome: 'bounced', code: 550 },
+          closing,
+        ]);
+      }
+    },
+  );
+
+  it.each<[string, string, string]>([
+    ['the greeting', '421 4.3.2 bye', ''],
+    ['EHLO', '220 ready', '421 4.3.2 bye'],
+  ])('reads the text of a 421 to %s', async (_where, greeting, EHLO) => {
+    const { port } = await scripted(usual({ EHLO }), greeting);
+
+    expect((await transportTo({ port }).submit(SUBMISSION)).replies).toMatchObject([
+      { outcome: 'deferred', code: 421, text: '421 4.3.2 bye' },
+    ]);
   });
 
   it.each<[string, string, RegExp, Buffer]>([

@@ -1,3 +1,4 @@
+import './complete-replies.js';
 import { PassThrough } from 'node:stream';
 import { createTransport } from 'nodemailer';
 import type { SMTPTransportGetSocket } from 'nodemailer/lib/smtp-transport';
@@ -7,10 +8,9 @@ import { conversationMsMax } from '#engine/mail/smtp-times.js';
 import { withDeadline } from '#kernel/concurrency/deadline.js';
 import type { EmailRelay } from '#kernel/config/email-transport.js';
 import { MailTransport, type Submission, type SubmissionReport } from '#modules/email/transport.contract.js';
-import { ClosingReplies } from './closing-replies.js';
 import { ConversationWatch } from './conversation-watch.js';
 import { envelopeOf } from './envelope.js';
-import { notSent, type ReadAnswers, readClosing, readError, readResult, type SmtpAnswers } from './smtp-answers.js';
+import { isDropped, notSent, type ReadAnswers, readError, readResult, type SmtpAnswers } from './smtp-answers.js';
 import {
   type MailConnection,
   needsSmtpUtf8,
@@ -59,7 +59,6 @@ export class SmtpTransport extends MailTransport {
   private readonly mailer: ReturnType<typeof pooled>;
   private readonly totalMs: number;
   private readonly watch: ConversationWatch;
-  private readonly closings = new ClosingReplies();
   private offer: { offers: Promise<boolean | null>; untilMs: number } | null = null;
 
   constructor(
@@ -70,7 +69,7 @@ export class SmtpTransport extends MailTransport {
     super();
     this.totalMs = options.totalMs ?? conversationMsMax(options.answerMsMax);
     this.watch = new ConversationWatch(options.answerMsMax);
-    this.mailer = pooled(relay, dialer, options, this.watch, this.closings);
+    this.mailer = pooled(relay, dialer, options, this.watch);
     // An error on an idle connection affects no message.
     this.mailer.on('error', () => undefined);
   }
@@ -132,19 +131,18 @@ export class SmtpTransport extends MailTransport {
 
   private async send(submission: Submission, signal: AbortSignal): Promise<ReadAnswers> {
     const { raw, mailFrom, recipients } = submission;
-    const messageId = this.closings.nextId();
+    let kept: Error | null = null;
     try {
       if (needsSmtpUtf8(submission)) {
         const message = { raw, from: mailFrom(recipients), recipients };
         return readResult(recipients, await sendWithSmtpUtf8(await this.host(), message, signal));
       }
-      const envelope = envelopeOf(submission);
-      return readResult(recipients, await this.mailer.sendMail({ raw, messageId, envelope, signal }));
+      const envelope = { ...envelopeOf(submission), keepError: (error: Error) => void (kept = error) };
+      return readResult(recipients, await this.mailer.sendMail({ raw, envelope, signal }));
     } catch (error) {
       if (error instanceof NoSmtpUtf8)
         return { report: refusedWithoutSmtpUtf8(recipients, this.relay.host), isThrottled: false };
-      const closing = this.closings.take(messageId);
-      return closing === null ? readError(recipients, error as Error & SmtpAnswers) : readClosing(recipients, closing);
+      return readError(recipients, (isDropped(error as Error) ? (kept ?? error) : error) as Error & SmtpAnswers);
     }
   }
 
@@ -156,25 +154,11 @@ export class SmtpTransport extends MailTransport {
   }
 }
 
-function pooled(
-  relay: EmailRelay,
-  dialer: Dialer,
-  options: SmtpOptions,
-  watch: ConversationWatch,
-  closings: ClosingReplies,
-) {
+function pooled(relay: EmailRelay, dialer: Dialer, options: SmtpOptions, watch: ConversationWatch) {
   const { login } = relay;
-  const { logger } = watch.options;
   const mailer = createTransport({
     pool: true,
     ...settingsOf(relay, options, watch),
-    logger: {
-      ...logger,
-      info: (entry: object, text: unknown, ...values: unknown[]): void => {
-        logger.info(entry, text);
-        closings.note(entry, values);
-      },
-    },
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     maxConnections: CONNECTIONS,
     maxMessages: MESSAGES_PER_CONNECTION,

@@ -12,6 +12,7 @@ export interface ScriptedMailServer {
 
 /**
  * Starts a server that replies to each command with `script`. Null resets the connection. `undefined` sends nothing.
+ * After a 421, the server closes the connection (RFC 5321). Replies to commands of one segment are sent in one segment.
  */
 export async function scriptedMailServer(
   script: (line: string) => string | null | undefined,
@@ -22,6 +23,7 @@ export async function scriptedMailServer(
   const sockets = new Set<Socket>();
   const say = (socket: Socket, text: string | null | undefined): void => {
     if (text === null) socket.resetAndDestroy();
+    else if (text?.startsWith('421')) socket.end(`${text}\r\n`);
     else if (text !== undefined) socket.write(`${text}\r\n`);
   };
   const server = net.createServer((socket) => {
@@ -32,13 +34,16 @@ export async function scriptedMailServer(
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       const parts = (rest + chunk).split('\r\n');
       rest = parts.pop() ?? '';
+      socket.cork();
       for (const line of parts) {
+        if (socket.writableEnded) break;
         if (isMessage && line !== '.') continue;
         lines.push(line);
         const answer = script(line);
         isMessage = line === 'DATA' && answer?.startsWith('354') === true;
         say(socket, answer);
       }
+      socket.uncork();
     });
   });
   await new Promise<void>((resolve) => server.listen(port, address, resolve));

@@ -1,3 +1,4 @@
+import '../complete-replies.js';
 import { createTransport } from 'nodemailer';
 import type { Dialer } from '#egress/dialer.js';
 import { domainOf } from '#engine/mail/addresses.js';
