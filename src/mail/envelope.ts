@@ -1,11 +1,15 @@
 import { isAscii } from 'node:buffer';
 import type { Submission } from '#modules/email/transport.contract.js';
 
-/** The envelope in nodemailer's format. nodemailer announces 8-bit data (`BODY=8BITMIME`) if the server offers it. */
+/**
+ * The envelope in nodemailer's format. nodemailer announces 8-bit data (`BODY=8BITMIME`) and the size (`SIZE=`) if the
+ * server offers it, and does not send a message that exceeds the server's limit.
+ */
 export type SmtpEnvelope = {
   from: string | false;
   to: string[];
   use8BitMime: boolean;
+  size: number;
 };
 
 /**
@@ -13,5 +17,5 @@ export type SmtpEnvelope = {
  */
 export function envelopeOf({ raw, mailFrom, recipients }: Submission): SmtpEnvelope {
   const from = mailFrom(recipients);
-  return { from: from === '' ? false : from, to: [...recipients], use8BitMime: !isAscii(raw) };
+  return { from: from === '' ? false : from, to: [...recipients], use8BitMime: !isAscii(raw), size: raw.length };
 }

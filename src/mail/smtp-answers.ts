@@ -26,6 +26,9 @@ const SETUP_TIMEOUTS = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT']);
 /** Message of nodemailer's pool if a connection ended before the server had accepted a byte of the message. */
 const NEVER_TAKEN = /^Reached maximum number of retries after connection was closed/;
 
+/** Message of nodemailer if the message exceeds the limit that the server offers with SIZE (RFC 1870). */
+const TOO_LARGE = /^Message size larger than allowed (\d+)/;
+
 /** nodemailer has one code for all socket errors, so failed TLS handshakes are recognized by Node's messages. */
 const CERTIFICATE = /certificate|altnames/i;
 const TLS = /ssl routines|\btls\b/i;
@@ -50,6 +53,11 @@ export function readError(recipients: readonly string[], error: Error & SmtpAnsw
       ),
     );
     return { ...read, report: { ...read.report, isUnreachable: true } };
+  }
+  const [, limit] = TOO_LARGE.exec(error.message) ?? [];
+  if (limit !== undefined) {
+    const text = `552 5.3.4 The message is larger than the mail server accepts (${limit} bytes).`;
+    return merged(recipients.map((address) => answer(address, 'mail', text, 552, recipients.length)));
   }
   const text = error.response ?? sentenceOf(error);
   const others = recipients.filter((address) => refusedAtRcpt(address, error) === null).length;

@@ -49,7 +49,11 @@ export async function sendWithSmtpUtf8(
     const send = connection._sendCommand.bind(connection);
     connection._sendCommand = (command, logged) => send(withKeyword(command), logged);
     return called<SmtpAnswers>((done) =>
-      connection.send({ from: from === '' ? false : from, to: [...recipients], use8BitMime: true }, raw, done),
+      connection.send(
+        { from: from === '' ? false : from, to: [...recipients], use8BitMime: true, size: raw.length },
+        raw,
+        done,
+      ),
     );
   });
 }

@@ -336,6 +336,21 @@ describe('smtp:', () => {
     },
   );
 
+  it.each(['MAIL FROM', 'RCPT TO', 'DATA', '.'])('names a timeout on a reused connection, too: %s', async (command) => {
+    let isSilent = false;
+    const { port } = await scripted((line) =>
+      isSilent && line.startsWith(command) ? undefined : usual({ EHLO: '250 relay' })(line),
+    );
+    const transport = transportTo({ port }, { answerMsMax: 300, totalMs: 20_000 });
+    await transport.submit(SUBMISSION);
+    isSilent = true;
+
+    expect(await transport.submit(SUBMISSION)).toMatchObject({
+      isUnreachable: false,
+      replies: [{ outcome: 'deferred', code: 0, text: 'The mail server did not answer in time.' }],
+    });
+  });
+
   it('waits for the reply to the last dot: a server that has the message gets it only once', async () => {
     let answer = (): void => undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
@@ -446,6 +461,45 @@ describe('smtp:', () => {
     });
     expect(lines.find((line) => line.startsWith('MAIL FROM'))).toMatch(expected);
   });
+
+  it.each<[string, string, Partial<typeof SUBMISSION>]>([
+    ['SIZE 100', '250-relay\r\n250 SIZE 100', {}],
+    ['SIZE without a limit', '250-relay\r\n250 SIZE', {}],
+    ['SMTPUTF8', '250-relay\r\n250-SMTPUTF8\r\n250 SIZE 100', { recipients: ['zoë@example.org'] }],
+  ])('declares the size of the message (RFC 1870): %s', async (_what, EHLO, changes) => {
+    const { port, lines } = await scripted(usual({ EHLO }));
+
+    const { replies } = await transportTo({ port }).submit({ ...SUBMISSION, ...changes });
+
+    expect(replies).toMatchObject([{ outcome: 'accepted' }]);
+    expect(lines.find((line) => line.startsWith('MAIL'))).toContain(` SIZE=${RAW.length}`);
+  });
+
+  it.each([['b@example.org'], ['zoë@example.org']])(
+    'does not send a message that exceeds the limit of SIZE, but the next one: %s',
+    async (address) => {
+      const { port, lines } = await scripted(usual({ EHLO: '250-relay\r\n250-SMTPUTF8\r\n250 SIZE 100' }));
+      const transport = transportTo({ port });
+      const raw = Buffer.concat([RAW, Buffer.alloc(100, 'x')]);
+
+      const { replies, isUnreachable } = await transport.submit({ ...SUBMISSION, raw, recipients: [address] });
+
+      expect([isUnreachable, replies]).toEqual([
+        false,
+        [
+          {
+            address,
+            outcome: 'failed',
+            code: 552,
+            enhanced: '5.3.4',
+            text: `552 5.3.4 The message is larger than the mail server accepts (100 bytes).`,
+          },
+        ],
+      ]);
+      expect(lines.filter((line) => line.startsWith('MAIL'))).toEqual([]);
+      expect((await transport.submit(SUBMISSION)).replies).toMatchObject([{ outcome: 'accepted' }]);
+    },
+  );
 
   it('sends many messages concurrently', async () => {
     const { port, received } = await relay();
