@@ -10,11 +10,18 @@ import { IncomingMail } from '#modules/inbox/contract.js';
 import { CaptureTransport } from './capture.js';
 import { ExtensionTransport } from './extension-transport.js';
 import type { SmtpTransport } from './smtp.js';
+import { TransportOutage } from './transport-outage.js';
 
 /** The transport of EMAIL_TRANSPORT, closed when the process ends. */
 export class ConfiguredTransport extends MailTransport implements OnModuleInit, OnApplicationShutdown {
-  constructor(private readonly transport: MailTransport | SmtpTransport) {
+  private readonly outage: TransportOutage;
+
+  constructor(
+    private readonly transport: MailTransport | SmtpTransport,
+    { emailTransport }: Pick<Config, 'emailTransport'>,
+  ) {
     super();
+    this.outage = new TransportOutage(emailTransport);
   }
 
   override get rewritesIdentity(): boolean {
@@ -25,8 +32,10 @@ export class ConfiguredTransport extends MailTransport implements OnModuleInit, 
     return this.transport.submitMsMax;
   }
 
-  submit(submission: Submission): Promise<SubmissionReport> {
-    return this.transport.submit(submission);
+  async submit(submission: Submission): Promise<SubmissionReport> {
+    const report = await this.transport.submit(submission);
+    this.outage.note(report);
+    return report;
   }
 
   override offersSmtpUtf8(): Promise<boolean | null> {
@@ -89,7 +98,7 @@ async function transportOf(
       provide: MailTransport,
       inject: [Config, Dialer, EgressAgent, NameRecords, Clock, IncomingMail, DiscoveryService],
       useFactory: async (...parts: Parameters<typeof transportOf>) =>
-        new ConfiguredTransport(await transportOf(...parts)),
+        new ConfiguredTransport(await transportOf(...parts), parts[0]),
     },
   ],
   exports: [MailTransport],

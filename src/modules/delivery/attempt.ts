@@ -7,7 +7,7 @@ import { Vault } from '#kernel/crypto/vault.js';
 import { isUnreachable } from '#kernel/database/retry-until-available.js';
 import { showId } from '#kernel/ids.js';
 import { Tracing } from '#kernel/observability/tracing.js';
-import { type DeliveryAnswer, Postponed, type Target } from '#modules/destinations/contract.js';
+import { type DeliveryAnswer, Postponed, shownTargetId, type Target } from '#modules/destinations/contract.js';
 import { Targets } from '#modules/destinations/targets.js';
 import { RequestsStore } from '#modules/events/requests.store.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
@@ -201,9 +201,7 @@ function spanOf(
     'posthorn.event.id': showId('evt', eventId),
     'posthorn.attempt.number': attempts + 1,
     'posthorn.destination_type': type,
-    ...(destinationId !== null && {
-      'posthorn.destination.id': showId(ownerId === null ? 'dst' : 'ep', destinationId),
-    }),
+    ...(destinationId !== null && { 'posthorn.destination.id': shownTargetId(destinationId, ownerId) }),
     ...(attempts > 0 && { 'http.request.resend_count': attempts }),
     ...(web && {
       'url.scheme': web.protocol.slice(0, -1),

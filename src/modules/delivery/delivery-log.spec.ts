@@ -79,6 +79,15 @@ describe('DeliveryLog', () => {
     expect(JSON.stringify(lines)).not.toContain('hidden');
   });
 
+  it.each([
+    [DELIVERY.targetId, /^dst_/],
+    ['0190f0a0-0000-0000-0000-000000000009', /^ep_/],
+  ])('logs the id of a target as the API shows it: owner %s', (ownerId, id) => {
+    logAt('info').logResult(DELIVERY, { ...delivered, target: { ...TARGET, ownerId } });
+
+    expect(lines).toEqual([['Delivered', expect.objectContaining({ destination: expect.stringMatching(id) })]]);
+  });
+
   it('logs the first failure of a target, and sums up the others in one line every ten seconds', () => {
     const log = logAt('info');
 

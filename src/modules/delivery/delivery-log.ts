@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '#kernel/clock.js';
 import { Config } from '#kernel/config/config.js';
 import { showId } from '#kernel/ids.js';
-import type { Target } from '#modules/destinations/contract.js';
+import { shownTargetId, type Target } from '#modules/destinations/contract.js';
 import type { ClaimedDelivery } from '#modules/ledger/claims.contract.js';
 import type { Performed } from './attempt.js';
 import { targetKey } from './circuit-watch.js';
@@ -125,7 +125,7 @@ function idsOf({ eventId, messageId, direction, ordinal }: ClaimedDelivery): Rec
 /** Returns the destination's id. For an ad-hoc URL, returns only the host, because the path may be a secret. */
 function destinationOf({ targetId, url }: ClaimedDelivery, target: Target | null): Record<string, unknown> {
   const host = target?.url?.host ?? (url !== null && URL.canParse(url) ? new URL(url).host : undefined);
-  const destination = url === null && { destination: showId(target?.ownerId ? 'ep' : 'dst', targetId) };
+  const destination = url === null && { destination: shownTargetId(targetId, target?.ownerId ?? null) };
   return { ...destination, ...(host !== undefined && { host }) };
 }
 

@@ -290,9 +290,15 @@ export interface DestinationName {
   ownerId: Id | null;
 }
 
-/** Presents a target in the format of the API. A target whose owner id is its own id belongs to Posthorn itself. */
+/** Returns a target's id in the format of the API. A target whose owner id is its own id belongs to Posthorn itself. */
+export function shownTargetId(id: Id, ownerId: Id | null): string {
+  return showId(ownerId === null || ownerId === id ? 'dst' : 'ep', id);
+}
+
+/** Presents a target in the format of the API. */
 export function shownTarget({ id, name, ownerId }: DestinationName): Record<string, string> {
+  const shown = shownTargetId(id, ownerId);
   return ownerId === null || ownerId === id
-    ? { destination: showId('dst', id), name }
-    : { endpoint: showId('ep', id), application: showId('app', ownerId) };
+    ? { destination: shown, name }
+    : { endpoint: shown, application: showId('app', ownerId) };
 }
