@@ -288,6 +288,13 @@ describe('emails through a relay', () => {
         WITHIN_MS,
       );
       expect(circuit?.consecutive_failures).toBe(1);
+      await sql.rows(`update circuits set state = 'open', opened_at = now()`);
+      const { data } = (await server.api('GET', '/v1/attention')).json;
+      const [concern] = data.filter(({ type }: { type: string }) => type === 'circuit.open');
+      expect(concern).toMatchObject({ sentence: expect.stringContaining('mail transport') });
+      const listed = expectStatus(await server.api('GET', concern.url), 200).json;
+      expect(listed.data.map((row: { id: string }) => row.id)).toContain(id);
+      await sql.rows(`update circuits set state = 'closed', opened_at = null`);
       relay = await startRelay(port);
       await makeDue(sql, id);
       await emailIn(server, id, 'delivered');

@@ -13,6 +13,10 @@ describe('placeOfConcern', () => {
       { to: '/live/x/dst_1', search: {} },
     ],
     [
+      { type: 'circuit.open', subject: 'dst_1', url: '/v1/emails?status=sending' },
+      { to: '/live/emails', search: { status: 'sending' } },
+    ],
+    [
       { type: 'target.disabled', subject: 'ep_1', url: '/v1/app/app_7/endpoints/ep_1' },
       { to: '/live/applications/app_7/endpoints/ep_1', search: {} },
     ],

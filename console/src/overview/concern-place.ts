@@ -32,6 +32,9 @@ export function placeOfConcern(
   placeOf: (id: string) => string | null,
 ): Place | null {
   const events = (search: Record<string, string>): Place => ({ to: `/${env}/events`, search });
+  // The target of a problem with the mail transport has no screen.
+  const [, status] = /^\/v1\/emails\?status=(\w+)$/.exec(url) ?? [];
+  if (status !== undefined) return { to: `/${env}/emails`, search: { status } };
   if (subject === null) return events({ status: 'retrying' });
   if (type === 'verification.failing') return { to: `/${env}/endpoints/${subject}`, search: {} };
   if (type === 'dead_letters.growing')

@@ -88,8 +88,10 @@ export class AttentionList {
     const rows = await this.names.withEndpointNames(environmentId, await this.store.openCircuits(environmentId));
     return rows.map((row) => ({
       type: 'circuit.open',
-      ...shown(row),
-      sentence: `Its circuit is open after ${row.count} failures in a row: deliveries wait until a probe succeeds.`,
+      ...shown(row, '/v1/emails?status=sending'),
+      sentence: isMailTransport(row)
+        ? `The mail transport (EMAIL_TRANSPORT) could not be reached ${row.count} times in a row: emails wait until a probe succeeds. The attempts of an email show the error.`
+        : `Its circuit is open after ${row.count} failures in a row: deliveries wait until a probe succeeds.`,
     }));
   }
 
@@ -103,7 +105,7 @@ export class AttentionList {
     );
     return oldest.map((row) => ({
       type: 'target.disabled',
-      ...shown(row),
+      ...shown(row, '/v1/emails'),
       sentence: `It takes no deliveries until it is enabled: ${row.reason ?? 'it was disabled.'}`,
     }));
   }
@@ -112,7 +114,7 @@ export class AttentionList {
     const rows = await this.names.withEndpointNames(environmentId, await this.store.deadLetters(environmentId));
     return rows.map((row) => ({
       type: 'dead_letters.growing',
-      ...shown(row),
+      ...shown(row, '/v1/emails?status=dlq'),
       sentence: `${row.count === 1 ? 'A delivery' : `${row.count} deliveries`} of the last day used up all attempts, the last of them within two hours.`,
     }));
   }
@@ -189,11 +191,16 @@ function shownDomain({
 
 const rateOf = ({ cause }: SuspectDomain): string => (cause === 'bounce_rate' ? 'bounce rate' : 'complaint rate');
 
-function shown(of: TroubledTarget): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
+/** Returns whether the target is the destination that Posthorn created for the emails of the environment. */
+const isMailTransport = ({ id, ownerId }: TroubledTarget): boolean => ownerId === id;
+
+/** `emailsUrl`: URL for the mail transport, because its destination is internal and the API does not return it. */
+function shown(of: TroubledTarget, emailsUrl: string): Pick<Concern, 'subject' | 'name' | 'since' | 'count' | 'url'> {
   const { id, name, since, count } = of;
   if (!isApplicationEndpoint(of)) {
     const subject = showId('dst', id);
-    return { subject, name, since, count, url: `/v1/destinations/${subject}` };
+    const url = isMailTransport(of) ? emailsUrl : `/v1/destinations/${subject}`;
+    return { subject, name, since, count, url };
   }
   const subject = showId('ep', id);
   return { subject, name, since, count, url: `/v1/app/${showId('app', of.ownerId)}/endpoints/${subject}` };
