@@ -125,6 +125,7 @@ export const auditDe: Readonly<Record<keyof typeof auditEn, string>> = {
   'audit.do.POST /v1/emails/:id/cancel': '{actor} hat den Versand der E-Mail {name} abgebrochen',
   'audit.do.DELETE /v1/emails/:id': '{actor} hat den Versand der E-Mail {name} abgebrochen',
   'audit.do.POST /v1/suppressions': '{actor} hat die Adresse {name} gesperrt',
+  'audit.do.POST /v1/suppressions/batch/add': '{actor} hat mehrere Adressen gesperrt',
   'audit.do.DELETE /v1/suppressions/:id': '{actor} hat die Sperre der Adresse {name} aufgehoben',
   'audit.do.POST /v1/topics': '{actor} hat das Topic {name} erstellt',
   'audit.do.PATCH /v1/topics/:id': '{actor} hat das Topic {name} geändert',

@@ -119,6 +119,7 @@ export const auditEn = {
   'audit.do.POST /v1/emails/:id/cancel': '{actor} canceled email {name}',
   'audit.do.DELETE /v1/emails/:id': '{actor} canceled email {name}',
   'audit.do.POST /v1/suppressions': '{actor} suppressed the address {name}',
+  'audit.do.POST /v1/suppressions/batch/add': '{actor} suppressed several addresses',
   'audit.do.DELETE /v1/suppressions/:id': '{actor} removed the suppression of {name}',
   'audit.do.POST /v1/topics': '{actor} created topic {name}',
   'audit.do.PATCH /v1/topics/:id': '{actor} changed topic {name}',
