@@ -109,12 +109,12 @@ describe('the OpenAPI document', () => {
     expect(document.tags.at(-1)?.name).toBe('Health');
   });
 
-  it('documents the errors of every operation in the error envelope, those of OAuth in the OAuth format, those of email with the fields of the resend package, and those of pages as pages', () => {
+  it('documents the errors of every operation in the error envelope, those of OAuth in the OAuth format, those of email and domains with the fields of the resend package, and those of pages as pages', () => {
     const faults = routesOf(document).flatMap(({ method, path: at, operation }) => {
       const isPage = `${method} ${at}` === 'GET /oauth/authorize';
       const own = at.startsWith('/oauth/')
         ? 'OAuthError'
-        : /^\/v1\/(?:emails|suppressions|templates|topics)(?:\/|$)/.test(at)
+        : /^\/v1\/(?:domains|emails|suppressions|templates|topics)(?:\/|$)/.test(at)
           ? 'EmailError'
           : 'Error';
       const schemaOf = (status: string): string => `#/components/schemas/${status === '431' ? 'Error' : own}`;
