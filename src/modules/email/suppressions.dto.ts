@@ -88,17 +88,7 @@ export class SuppressionBatch {
 }
 
 /** A suppressed address, which receives no email. */
-export class SuppressionItem {
-  /** The suppression's id. */
-  @ApiProperty({ example: 'sup_01KAJ5T3Z9Q8W7V6X5Y4Z3A2B1' })
-  @IsString()
-  id: string;
-
-  /** The suppressed address. */
-  @ApiProperty({ example: 'customer@example.org' })
-  @IsString()
-  email: string;
-
+export class SuppressionItem extends SuppressionBatchItem {
   /**
    * Reason for the suppression: `bounce` (the address's mail server permanently rejected an email), `complaint` (the
    * owner reported an email as spam), `unsubscribe` (the owner unsubscribed from all emails), or `manual` (added
