@@ -2,30 +2,30 @@ import { Logger } from '@nestjs/common';
 import type { EmailTransport } from '#kernel/config/email-transport.js';
 import type { SubmissionReport } from '#modules/email/transport.contract.js';
 
-/** Consecutive failures that count as an outage. One dead domain can cause several with `direct:`. */
+/** Consecutive failures that count as an outage. */
 const FAILURES_MIN = 3;
-const FAILURES_MIN_DIRECT = 10;
 
-/** Logs one line when the transport of EMAIL_TRANSPORT has become unreachable, and one when it is reachable again. */
+/**
+ * Logs one line when the transport of EMAIL_TRANSPORT has become unreachable, and one when it is reachable again. The
+ * transport `direct:` never reports that it is unreachable, because it sends to many mail servers.
+ */
 export class TransportOutage {
   private readonly logger = new Logger('Email');
   private readonly name: string;
-  private readonly failuresMin: number;
   private failures = 0;
 
   constructor(transport: EmailTransport) {
     this.name = nameOf(transport);
-    this.failuresMin = transport.kind === 'direct' ? FAILURES_MIN_DIRECT : FAILURES_MIN;
   }
 
   note({ isUnreachable, replies }: Pick<SubmissionReport, 'isUnreachable' | 'replies'>): void {
     if (isUnreachable) {
       this.failures += 1;
-      if (this.failures === this.failuresMin)
+      if (this.failures === FAILURES_MIN)
         this.logger.warn(`The mail transport ${this.name} is not reachable: ${replies[0]?.text ?? 'no reply'}`);
       return;
     }
-    if (this.failures >= this.failuresMin) this.logger.warn(`The mail transport ${this.name} is reachable again.`);
+    if (this.failures >= FAILURES_MIN) this.logger.warn(`The mail transport ${this.name} is reachable again.`);
     this.failures = 0;
   }
 }

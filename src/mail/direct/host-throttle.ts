@@ -37,6 +37,8 @@ export interface HostConversation {
  *
  * A server that does not reply to EHLO within eight seconds counts as silent for five minutes, or until it replies. To a
  * silent server, only one new connection at a time is opened. All other calls of `enter` return null without waiting.
+ *
+ * With other options, it also limits the DNS queries per domain: a query counts as a connection.
  */
 export class HostThrottle {
   private readonly hosts = new Map<string, HostState>();
