@@ -19,6 +19,7 @@ const PLAIN_HEADER_LINES_MIN = 4;
 
 /** Invisible marks around names in right-to-left text. */
 const DIRECTION_MARKS = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const COLON_AT_END = new RegExp(`[:：]${DIRECTION_MARKS.source}*$`);
 const ADDRESS = String.raw`<\s?[^<>\s]+@[^<>\s]+\s?>`;
 /** Word of a name: a capitalized word, a word of a script without capitals, or a particle such as "van". */
 const NAME_WORD = String.raw`(?:[\p{Lu}\p{Lt}\p{Lo}][\p{L}\p{M}\d.'’&|_-]*|v[ao]n|de[rlns]?|d[aiou]s?|l[ae]|el|al|bin|of|via|&)`;
@@ -297,7 +298,7 @@ function wrappedAt(lines: readonly string[], at: number, patterns: readonly RegE
     if (line === '' || (line.startsWith('>') && line !== '>:')) return 0;
     joined += joined === '' ? line : ` ${line}`;
     if (joined.length > INTRODUCTION_CHARACTERS_MAX) return 0;
-    if (!/[:：][\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/.test(line)) continue;
+    if (!COLON_AT_END.test(line)) continue;
     const plain = plainText(joined);
     if (patterns.some((pattern) => pattern.test(plain))) return count;
   }
